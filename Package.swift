@@ -1,0 +1,43 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+let package = Package(
+    name: "synclog",
+    products: [
+        .executable(name: "synclog", targets: ["SynclogCLI"]),
+        .library(name: "SynclogJournal", targets: ["SynclogJournal"]),
+        .library(name: "SynclogRecords", targets: ["SynclogRecords"]),
+        .library(name: "SynclogReplication", targets: ["SynclogReplication"]),
+    ],
+    targets: [
+        .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
+        .target(name: "SynclogJournal", dependencies: ["CLZ4"]),
+        .target(name: "SynclogRecords", dependencies: ["SynclogJournal"]),
+        .target(name: "SynclogReplication", dependencies: ["SynclogJournal", "SynclogRecords"]),
+        .executableTarget(
+            name: "SynclogCLI",
+            dependencies: ["SynclogJournal", "SynclogRecords", "SynclogReplication"]),
+        .testTarget(name: "SynclogJournalTests", dependencies: ["SynclogJournal"]),
+        .testTarget(name: "SynclogRecordsTests", dependencies: ["SynclogJournal", "SynclogRecords"]),
+        .testTarget(
+            name: "SynclogReplicationTests",
+            dependencies: ["SynclogJournal", "SynclogRecords", "SynclogReplication"]),
+        .testTarget(
+            name: "SynclogCLITests",
+            dependencies: ["SynclogCLI", "SynclogJournal", "SynclogRecords", "SynclogReplication"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+let features: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+    .enableExperimentalFeature("Lifetimes"),
+]
+for target in package.targets where target.type != .system {
+    target.swiftSettings = features + (target.type == .test ? [] : [.strictMemorySafety()])
+}

@@ -1,0 +1,4 @@
+@main
+struct SynclogCommand {
+    static func main() async {}
+}

@@ -1,0 +1,92 @@
+internal import Glibc
+
+/// One lock with one state, and waiting for the state to change.
+///
+/// It is a pthread mutex and condition, so that thread sanitizer sees every hand-over.
+///
+/// Sendable: `state` is touched only between lock and unlock of `mutex`; the pointers live as long as the object.
+@safe
+package final class Monitor<State>: @unchecked Sendable {
+    private var state: State
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let condition: UnsafeMutablePointer<pthread_cond_t>
+
+    package init(_ state: sending State) {
+        self.state = state
+        unsafe mutex = .allocate(capacity: 1)
+        unsafe condition = .allocate(capacity: 1)
+        unsafe mutex.initialize(to: pthread_mutex_t())
+        unsafe condition.initialize(to: pthread_cond_t())
+        unsafe pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        unsafe pthread_condattr_init(&attributes)
+        unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        unsafe pthread_cond_init(condition, &attributes)
+        unsafe pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        unsafe pthread_mutex_destroy(mutex)
+        unsafe pthread_cond_destroy(condition)
+        unsafe mutex.deallocate()
+        unsafe condition.deallocate()
+    }
+
+    /// Runs the body alone with the state; no I/O inside.
+    package func withLock<Result, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        return try body(&state)
+    }
+
+    /// Waits until the body returns a value, or until the deadline; the body runs with the lock held.
+    package func wait<Result>(timeout: Duration? = nil, for body: (inout State) -> Result?) -> Result? {
+        var deadline = timespec()
+        if let timeout {
+            unsafe clock_gettime(CLOCK_MONOTONIC, &deadline)
+            let (seconds, attoseconds) = timeout.components
+            let nanoseconds = deadline.tv_nsec + Int(attoseconds / 1_000_000_000)
+            deadline.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
+            deadline.tv_nsec = nanoseconds % 1_000_000_000
+        }
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        while true {
+            if let result = body(&state) { return result }
+            if timeout == nil {
+                unsafe pthread_cond_wait(condition, mutex)
+            } else if unsafe pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT {
+                return body(&state)
+            }
+        }
+    }
+
+    /// Wakes all who wait.
+    package func wakeAll() { unsafe pthread_cond_broadcast(condition) }
+}
+
+/// Starts a detached thread.
+package func startThread(_ body: @escaping @Sendable () -> Void) {
+    final class Box {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    var thread = pthread_t()
+    let box = unsafe Unmanaged.passRetained(Box(body))
+    let result = unsafe pthread_create(
+        &thread, nil,
+        { pointer in
+            if let pointer {
+                unsafe Unmanaged<Box>.fromOpaque(pointer).takeRetainedValue().body()
+            }
+            return unsafe nil
+        }, box.toOpaque())
+    if result == 0 {
+        pthread_detach(thread)
+    } else {
+        // No thread can be had: do the work here rather than never.
+        box.takeRetainedValue().body()
+    }
+}

@@ -1,0 +1,11 @@
+/// All maxima of the format, in bytes or counts.
+public enum FormatLimits {
+    /// The longest key name in bytes.
+    public static let keySizeMax = 1024
+    /// The largest value of one entry in bytes.
+    public static let valueSizeMax = 3 << 20
+    /// The largest block before compression in bytes.
+    public static let blockRawSizeMax = 4 << 20
+    /// The most bytes of all entries of one commit.
+    public static let commitSizeMax = 64 << 20
+}

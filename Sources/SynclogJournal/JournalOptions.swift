@@ -1,0 +1,36 @@
+/// How a journal is opened.
+public enum JournalMode: Sendable {
+    /// Takes no lock and needs no write permission.
+    case readOnly
+    /// Many processes may write; the lock is held for each group of commits.
+    case shared
+    /// This process alone writes until the journal is closed.
+    case exclusive
+}
+
+/// Every setting of a journal, each with unit, range and default.
+public struct JournalOptions: Sendable {
+    /// The stored size in bytes at which a segment is sealed: 16 KiB to 1 GiB.
+    ///
+    /// The default, nil, is 1 MiB in shared mode and 64 MiB in exclusive mode.
+    public var segmentSize: Int?
+    /// The raw size in bytes at which a block is closed: 1 KiB to 4 MiB. The default is 16 KiB.
+    public var blockSize = 16 * 1024
+    /// The stored size in bytes of a live segment after which an index checkpoint goes out: 16 KiB to 1 MiB.
+    ///
+    /// The default is 128 KiB.
+    public var checkpointInterval = 128 * 1024
+    /// How long to wait for the lock of another process. The default is 10 s.
+    public var lockTimeout: Duration = .seconds(10)
+    /// Pads each group to 4 KiB, for disks whose torn writes reach beyond 512-byte sectors. The default is false.
+    public var padsGroups = false
+    /// The files. The default is the real file system.
+    public var fileSystem: any FileSystem = PosixFileSystem.shared
+    /// Tells the wall time in microseconds since 1970.
+    public var wallClock: @Sendable () -> Int64 = { systemWallClock() }
+    /// Gives 64 random bits.
+    public var random: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
+
+    /// Makes the default options.
+    public init() {}
+}

@@ -1,0 +1,2 @@
+/// The records.
+enum Records {}
