@@ -17,14 +17,18 @@ let package = Package(
         .executableTarget(
             name: "SynclogCLI",
             dependencies: ["SynclogJournal", "SynclogRecords", "SynclogReplication"]),
-        .testTarget(name: "SynclogJournalTests", dependencies: ["SynclogJournal"]),
-        .testTarget(name: "SynclogRecordsTests", dependencies: ["SynclogJournal", "SynclogRecords"]),
+        .target(name: "TestSupport", dependencies: ["SynclogJournal"], path: "Tests/TestSupport"),
+        .testTarget(name: "SynclogJournalTests", dependencies: ["SynclogJournal", "TestSupport"]),
+        .testTarget(
+            name: "SynclogRecordsTests", dependencies: ["SynclogJournal", "SynclogRecords", "TestSupport"]),
         .testTarget(
             name: "SynclogReplicationTests",
-            dependencies: ["SynclogJournal", "SynclogRecords", "SynclogReplication"]),
+            dependencies: ["SynclogJournal", "SynclogRecords", "SynclogReplication", "TestSupport"]),
         .testTarget(
             name: "SynclogCLITests",
-            dependencies: ["SynclogCLI", "SynclogJournal", "SynclogRecords", "SynclogReplication"]),
+            dependencies: [
+                "SynclogCLI", "SynclogJournal", "SynclogRecords", "SynclogReplication", "TestSupport",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -39,5 +43,6 @@ let features: [SwiftSetting] = [
     .enableExperimentalFeature("Lifetimes"),
 ]
 for target in package.targets where target.type != .system {
-    target.swiftSettings = features + (target.type == .test ? [] : [.strictMemorySafety()])
+    let isTest = target.type == .test || target.name == "TestSupport"
+    target.swiftSettings = features + (isTest ? [] : [.strictMemorySafety()])
 }

@@ -81,12 +81,12 @@ package func startThread(_ body: @escaping @Sendable () -> Void) {
             if let pointer {
                 unsafe Unmanaged<Box>.fromOpaque(pointer).takeRetainedValue().body()
             }
-            return unsafe nil
-        }, box.toOpaque())
+            return nil
+        }, unsafe box.toOpaque())
     if result == 0 {
         pthread_detach(thread)
     } else {
         // No thread can be had: do the work here rather than never.
-        box.takeRetainedValue().body()
+        unsafe box.takeRetainedValue().body()
     }
 }
