@@ -78,7 +78,7 @@ package func startThread(_ body: @escaping @Sendable () -> Void) {
     let result = unsafe pthread_create(
         &thread, nil,
         { pointer in
-            if let pointer {
+            if let pointer = unsafe pointer {
                 unsafe Unmanaged<Box>.fromOpaque(pointer).takeRetainedValue().body()
             }
             return nil
