@@ -1,2 +1,0 @@
-/// The records.
-enum Records {}
