@@ -1,0 +1,190 @@
+import SynclogJournal
+import TestSupport
+import Testing
+
+/// Every byte of every segment file, flipped one at a time: reported with file and offset, or provably padding.
+@Suite struct DamageTests {
+    /// About 100 KB of journal, sealed segments and an active one, and what must be read from it.
+    struct Sample: Sendable {
+        let system: MemoryFileSystem
+        let model: JournalModel
+        let segments: [String]
+
+        static let shared = Sample()
+
+        init() {
+            let system = MemoryFileSystem()
+            var model = JournalModel()
+            var workload = Workload(seed: 2, names: 60, entriesMax: 8, valueSizeMax: 300)
+            do {
+                let journal = try Journal.create(at: "/j", options: .test(system))
+                while system.segments(of: "/j").count < 6 {
+                    model.commits.append(try journal.apply(workload.next()))
+                }
+                for _ in 0..<6 { model.commits.append(try journal.apply(workload.next())) }
+                journal.close()
+            } catch {
+                preconditionFailure("the sample could not be made: \(error)")
+            }
+            self.system = system
+            self.model = model
+            segments = system.segments(of: "/j")
+        }
+
+        /// Where a flip may go unnoticed: the content of filler frames and what lies above the durable end.
+        func padding(_ segment: String) -> [Range<Int>] {
+            guard let bytes = system.contents(segment) else { return [] }
+            return JournalFiles.frames(bytes).filter { $0.kind == 0x5F }.map {
+                $0.offset..<$0.offset + $0.size
+            }
+        }
+    }
+
+    @Test(arguments: Sample.shared.segments.indices)
+    func `a flipped byte is reported or is padding`(segment: Int) throws {
+        let sample = Sample.shared
+        let path = sample.segments[segment]
+        let bytes = try #require(sample.system.contents(path))
+        let padding = sample.padding(path)
+        var silent = 0
+        for offset in stride(from: segment, to: bytes.count, by: everyByte ? 1 : 23) {
+            for mask in offset % 5 == 0 ? [0xFF, 0x01, 0x80] : [0xFF] as [UInt8] {
+                let system = sample.system.copy()
+                try system.flip(path, at: offset, with: mask)
+                let finding = inspect(system, sample, offset: offset, path: path)
+                switch finding {
+                case .reported: break
+                case .silent:
+                    silent += 1
+                    #expect(
+                        padding.contains { $0.contains(offset) },
+                        "nothing reported for byte \(offset) of \(path), mask \(mask)")
+                case .wrong(let what):
+                    Issue.record("byte \(offset) of \(path), mask \(mask): \(what)")
+                }
+            }
+        }
+        let paddingSize = padding.reduce(0) { $0 + $1.count }
+        #expect(silent <= 2 * paddingSize)
+    }
+
+    enum Finding {
+        case reported
+        case silent
+        case wrong(String)
+    }
+
+    /// Opens, reads, looks up and verifies; wrong is a missing or other entry that nobody reported.
+    private func inspect(_ system: MemoryFileSystem, _ sample: Sample, offset: Int, path: String) -> Finding {
+        let journal: Journal
+        do {
+            journal = try Journal.open(at: "/j", mode: .readOnly, options: .test(system))
+        } catch {
+            return names(error, path, offset) ? .reported : .wrong("open: \(error)")
+        }
+        defer { journal.close() }
+        var damages: [Damage] = []
+        do {
+            let found = try journal.commits { damages.append($0) }
+            let expected = Dictionary(uniqueKeysWithValues: sample.model.commits.map { ($0.info.number, $0) })
+            for commit in found {
+                guard let original = expected[commit.info.number], commit.info == original.info,
+                    Set(commit.entries).isSubset(of: Set(original.entries))
+                else { return .wrong("reading gave a commit that was never made") }
+            }
+            if damages.isEmpty, found != sample.model.commits {
+                return .wrong("reading lost entries in silence")
+            }
+        } catch {
+            if !names(error, path, offset) { return .wrong("read: \(error)") }
+            damages.append(Damage(file: path, offset: UInt64(offset), reason: "thrown"))
+        }
+        for key in sample.model.keys.shuffled().prefix(3) {
+            do {
+                if try journal.entry(for: key) != sample.model.entry(for: key) {
+                    return .wrong("look-up of a key")
+                }
+            } catch {
+                if !names(error, path, offset) { return .wrong("look-up: \(error)") }
+            }
+        }
+        do {
+            let report = try journal.verify()
+            if let lost = report.lost, !names(lost, path, offset) { return .wrong("verify: \(lost)") }
+            damages = report.damages
+            for damage in damages where !fits(damage, path, offset) { return .wrong("verify: \(damage)") }
+            return damages.isEmpty && report.lost == nil ? .silent : .reported
+        } catch {
+            return names(error, path, offset) ? .reported : .wrong("verify: \(error)")
+        }
+    }
+
+    /// Whether an error names the file and a place at or before the flipped byte, near it.
+    private func names(_ error: JournalError, _ path: String, _ offset: Int) -> Bool {
+        switch error {
+        case .corrupted(let damage): fits(damage, path, offset)
+        case .lostData(let acknowledged, let found): found.file == path || acknowledged.file == path
+        case .unsupported(let file, _): file == path
+        default: false
+        }
+    }
+
+    private func fits(_ damage: Damage, _ path: String, _ offset: Int) -> Bool {
+        damage.file == path && damage.offset <= UInt64(offset) && UInt64(offset) < damage.offset + 20_000
+    }
+
+    @Test func `a writer on a damaged journal loses and removes nothing`() throws {
+        let sample = Sample.shared
+        var generator = SeededGenerator(seed: 3)
+        for _ in 0..<(everyByte ? 3000 : 200) {
+            let path = sample.segments.randomElement(using: &generator)!
+            let offset = Int.random(in: 0..<sample.system.contents(path)!.count, using: &generator)
+            let system = sample.system.copy()
+            try system.flip(path, at: offset)
+            do {
+                let journal = try Journal.open(at: "/j", options: .test(system, seed: 9))
+                let extra = try journal.apply([PlannedEntry(.put, recordKey("after"), value: textValue("x"))])
+                var damages: [Damage] = []
+                let found = try journal.commits { damages.append($0) }
+                if damages.isEmpty {
+                    #expect(found == sample.model.commits + [extra], "byte \(offset) of \(path)")
+                }
+                journal.close()
+            } catch {
+                #expect(names(error, path, offset), "byte \(offset) of \(path): \(error)")
+            }
+            let files = system.segments(of: "/j")
+            #expect(Set(files).isSuperset(of: sample.segments), "byte \(offset) of \(path)")
+            for file in sample.segments.dropLast() where file != path {
+                #expect(system.contents(file) == sample.system.contents(file))
+            }
+        }
+    }
+
+    @Test func `a header with huge sizes takes no memory and is refused`() throws {
+        let sample = Sample.shared
+        let path = sample.segments.last!
+        let bytes = try #require(sample.system.contents(path))
+        let block = try #require(JournalFiles.frames(bytes).first { $0.kind == 0x50 })
+        let salt = Array(bytes[3960..<3968])
+        for field in [8, 12, 16, 24, 32, 44] {
+            for value in [UInt8(0xFF), 0x7F, 0x80] {
+                let system = sample.system.copy()
+                var changed = bytes
+                for place in 0..<4 { changed[block.offset + field + place] = value }
+                // The checksum is made right again: only the limits stand in the way now.
+                let place = (0..<8).map { UInt8(truncatingIfNeeded: block.offset >> (8 * $0)) }
+                let sum = crc32c(Array(changed[block.offset..<block.offset + 60]), seed: crc32c(salt + place))
+                for byte in 0..<4 {
+                    changed[block.offset + 60 + byte] = UInt8(truncatingIfNeeded: sum >> (8 * UInt32(byte)))
+                }
+                try system.setContents(path, changed)
+                let finding = inspect(system, sample, offset: block.offset + field, path: path)
+                if case .reported = finding {
+                } else {
+                    Issue.record("field \(field), value \(value): \(finding)")
+                }
+            }
+        }
+    }
+}
