@@ -1,102 +1,99 @@
 #!/usr/bin/python3
-"""Prints the live records of one zone of a journal as JSON lines, by the format article alone.
-
-usage: read_journal.py DIRECTORY ZONE      (needs python3-lz4 and python3-cbor2)
-"""
-import base64, datetime, io, json, math, os, re, struct, sys
+"""Prints a zone's live records as `synclog list` does, by the format article alone: read_journal.py DIRECTORY ZONE"""
+import base64, datetime, io, json, math, pathlib, re, sys
 import cbor2, lz4.frame
+PLACE = "latitude longitude altitude horizontalAccuracy verticalAccuracy course speed timestamp".split()
+ELEMENT = {1: "date", 2: "location", 3: "reference", 5: "string", 6: "int64", 7: "double", 8: "bytes"}
+TABLE = list(range(256))
+for _ in range(8):
+    TABLE = [number >> 1 ^ (0x82F63B78 if number & 1 else 0) for number in TABLE]
 
-TABLE = []
-for number in range(256):
-    for _ in range(8):
-        number = number >> 1 ^ (0x82F63B78 if number & 1 else 0)
-    TABLE.append(number)
-
-def crc(data, before=0):
-    value = ~before & 0xFFFFFFFF
+def crc(data):
+    value = 0xFFFFFFFF
     for byte in data:
         value = value >> 8 ^ TABLE[(value ^ byte) & 0xFF]
-    return ~value & 0xFFFFFFFF
+    return value ^ 0xFFFFFFFF
+
+def at(data, place, size=8):
+    return int.from_bytes(data[place:place + size], "little")
 
 def acknowledged(directory):
-    """The last commit that HEAD proves durable, 0 without a HEAD of this directory."""
-    try:
-        data = open(os.path.join(directory, "HEAD"), "rb").read()
-    except FileNotFoundError:
-        return 0
-    inode, best = os.stat(directory).st_ino, (0, 0)
-    for slot in (data[0:512], data[512:1024]):
-        if len(slot) == 512 and slot[:8] == b"SYNCHEAD" and crc(slot[:508]) == struct.unpack_from("<I", slot, 508)[0]:
-            counter, commit, of = (struct.unpack_from("<Q", slot, place)[0] for place in (8, 64, 88))
-            best = max(best, (counter, commit if of == inode else 0))
-    return best[1]
+    """The last commit that HEAD proves durable; 0 without a HEAD of this directory."""
+    data = (directory / "HEAD").read_bytes()
+    good = [slot for slot in (data[:512], data[512:1024]) if slot[:8] == b"SYNCHEAD" and crc(slot[:508]) == at(slot, 508, 4)]
+    slot = max(good, key=lambda slot: at(slot, 8), default=bytes(512))
+    return at(slot, 64) if at(slot, 88) == directory.stat().st_ino else 0
 
 def blocks(data):
-    """Each whole block of a segment: does its last commit end there, syncedThrough, the CBOR items."""
-    (salt,), offset = struct.unpack_from("<Q", data, 3960), 4096
-    while offset + 64 <= len(data):
-        magic, size = struct.unpack_from("<II", data, offset)
-        if magic == 0x184D2A50:
-            stored, _, _, _, _, flags, payload_crc, synced, _, _, header_crc = struct.unpack_from("<IIQQIIIQIII", data, offset + 8)
-            frame = data[offset + 64:offset + 64 + stored]
-            if crc(data[offset:offset + 60], crc(struct.pack("<QQ", salt, offset))) != header_crc or crc(frame) != payload_crc:
-                return
-            payload = io.BytesIO(lz4.frame.decompress(frame))
-            decoder, items = cbor2.CBORDecoder(payload), []
-            while payload.tell() < len(payload.getbuffer()):
-                items.append(decoder.decode())
-            yield flags & 1, synced, items
-            offset += 64 + stored
-        elif 0x184D2A51 <= magic <= 0x184D2A5F:
-            offset += 8 + size
-        else:
+    """Each whole block of a segment: syncedThrough and its items."""
+    offset = 4096
+    while 0x184D2A50 <= at(data, offset, 4) <= 0x184D2A5F:
+        header = data[offset:offset + 64]
+        offset += 8 + at(header, 4, 4)
+        if header[0] != 0x50:
+            continue
+        frame, seed = data[offset:offset + at(header, 8, 4)], data[3960:3968] + (offset - 64).to_bytes(8, "little")
+        if at(header, 60, 4) != crc(seed + header[:60]) or at(header, 40, 4) != crc(frame):
             return
+        payload, items = io.BytesIO(lz4.frame.decompress(frame)), []
+        while payload.tell() < at(header, 12, 4):
+            items.append(cbor2.load(payload))
+        yield at(header, 44), items
+        offset += len(frame)
 
 def commits(directory):
-    """(number, entries) of all acknowledged commits in order."""
+    """The number and entries of each acknowledged commit, in order."""
     bound, found = acknowledged(directory), {}
-    for name in sorted(name for name in os.listdir(directory) if re.fullmatch("[0-9a-f]{16}-[0-9a-f]{4}[.]lz4", name)):
-        data = open(os.path.join(directory, name), "rb").read()
-        if len(data) < 4096 or crc(data[:4092]) != struct.unpack_from("<I", data, 4092)[0]:
-            sys.exit(f"{name}: damaged header")
-        previous = struct.unpack_from("<Q", data, 3912)[0]
-        found = {number: entries for number, entries in found.items() if number <= previous}
-        number, whole = previous, previous
-        for ends, synced, items in blocks(data):
+    for path in sorted(path for path in directory.iterdir() if re.fullmatch(r"[0-9a-f]{16}-[0-9a-f]{4}\.lz4", path.name)):
+        data, parts = path.read_bytes(), {}
+        found = {number: entries for number, entries in found.items() if number <= at(data, 3912)}
+        for synced, items in blocks(data):
             bound = max(bound, synced)
             for item in items:
                 if item[0] == 0:
-                    whole, number = (number if item[1] != number else whole), item[1]
-                    found.setdefault(number, [])
+                    entries = parts.setdefault(item[1], [])
+                    if item[5] & 1 == 0:
+                        found[item[1]] = entries
                 else:
-                    found[number].append(item)
-            whole = number if ends else whole
-        found = {number: entries for number, entries in found.items() if number <= whole}
+                    entries.append(item)
     if max(found, default=0) < bound:
-        sys.exit(f"lost: commit {bound} was acknowledged, {max(found, default=0)} is the last one there")
+        sys.exit(f"commit {bound} was acknowledged, but {max(found, default=0)} is the last one here")
     return sorted((number, entries) for number, entries in found.items() if number <= bound)
 
-def date(milliseconds):
-    moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(milliseconds=milliseconds)
-    return moment.isoformat(timespec="milliseconds") + "Z"
+def date(time):
+    return (datetime.datetime(1970, 1, 1) + datetime.timedelta(milliseconds=time)).isoformat(timespec="milliseconds") + "Z"
 
 def plain(value):
-    """A field's value as JSON, and its kind if JSON alone does not give that back."""
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode(), "bytes"
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            return {"nan": "NaN"}.get(str(value), str(value)), "double"
-        return value, "double" if value == int(value) else None
-    if isinstance(value, int):
-        return (value, None) if abs(value) <= 2 ** 53 else (str(value), "int64")
+    """A value as JSON, the name of its kind, and whether JSON alone gives it back."""
     if isinstance(value, str):
-        return value, None
-    kind, *rest = value
+        return value, "string", True
+    if isinstance(value, (int, float)):
+        alone = math.isfinite(value) if isinstance(value, float) else abs(value) <= 2 ** 53
+        return value if alone else str(value).replace("nan", "NaN"), "double" if isinstance(value, float) else "int64", alone
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode(), "bytes", False
+    kind, first, *rest = value
     if kind == 1:
-        return date(rest[0]), "date"
+        return date(first), "date", False
     if kind == 2:
-        return rest[0], "location"
+        return {key: date(first[key]) if key == PLACE[-1] else first[key] for key in PLACE if key in first}, "location", False
     if kind == 3:
-        return (rest[0], "reference") if rest[1] is None else ({"recordName": rest[0], "zone": rest[1]}, "reference")
-    raise ValueError(kind)
+        return ({"zone": rest[0], "recordName": first}, f"reference@{rest[0]}", False) if rest[0] else (first, "reference", False)
+    items, kinds, alone = zip(*map(plain, rest)) if rest else ((), (ELEMENT[first],), (False,))
+    return items, (kinds[0] if len(set(kinds)) == 1 else ELEMENT[first]) + "[]", all(alone)
+
+zone, records = None, {}
+for commit, entries in commits(pathlib.Path(sys.argv[1])):
+    for op, index, space, number, key, _, *value in entries:
+        value = value[0].value if value else None
+        if space == 2 and op < 3 and cbor2.loads(key)[1] == sys.argv[2]:
+            zone = cbor2.loads(value)[0] or commit if op == 1 else None
+        elif space == 1 and op < 3:
+            records[number, key] = (f"{commit:x}-{index:x}-{crc(value):08x}", value) if op == 1 else None
+for name, (tag, value) in sorted((key, record) for (number, key), record in records.items() if number == zone and record):
+    kind, fields, *_ = cbor2.loads(value)
+    shown = {field: plain(value) for field, value in fields.items()}
+    line = {"recordName": name.decode(), "recordType": kind, "changeTag": tag}
+    line["fields"] = {field: text for field, (text, _, _) in shown.items()}
+    line["types"] = {field: kind for field, (_, kind, alone) in shown.items() if not alone}
+    print(json.dumps(line, ensure_ascii=False, separators=(",", ":")))
