@@ -33,6 +33,11 @@ public struct DatabaseLimits: Hashable, Sendable {
     /// The default is 2000.
     public var pageCountMax = 2000
 
+    /// The bytes of records after which an answer leaves out further ones.
+    ///
+    /// The default is 4 MiB.
+    public var answerSizeMax = 4 << 20
+
     /// Makes the default limits.
     public init() {}
 }
