@@ -13,7 +13,7 @@ let package = Package(
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
         .target(name: "SynclogJournal", dependencies: ["CLZ4"]),
         .target(name: "SynclogRecords", dependencies: ["SynclogJournal"]),
-        .target(name: "SynclogReplication", dependencies: ["SynclogJournal", "SynclogRecords"]),
+        .target(name: "SynclogReplication", dependencies: ["CLZ4", "SynclogJournal", "SynclogRecords"]),
         .executableTarget(
             name: "SynclogCLI",
             dependencies: ["SynclogJournal", "SynclogRecords", "SynclogReplication"]),

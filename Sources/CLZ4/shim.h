@@ -65,6 +65,10 @@ static inline int synclog_rename_new(const char *from, const char *to) {
     return (int)syscall(SYS_renameat2, -100, from, -100, to, 1u);
 }
 
+static inline int synclog_rename_exchange(const char *from, const char *to) {
+    return (int)syscall(SYS_renameat2, -100, from, -100, to, 2u);
+}
+
 static inline long synclog_file_system_kind(const char *path) {
     struct statfs info;
     if (statfs(path, &info) != 0) return -1;

@@ -1,0 +1,108 @@
+internal import SynclogJournal
+
+/// Reads a journal for one follower: blocks after its cursor, as long as the journal is still the same one.
+///
+/// It has a handle of its own, opened for reading, so that nobody else's use moves its view between a check of the
+/// cursor and the blocks read after it.
+struct FollowReader {
+    /// Why nothing can be given.
+    enum Failure: Error {
+        case refused(FollowRefusal)
+        case journal(JournalError)
+    }
+
+    /// What is there for the follower.
+    enum Step {
+        case blocks([JournalBlock])
+        case caughtUp(JournalHead)
+    }
+
+    /// The reader's own handle; closing it makes running and later calls fail.
+    let journal: Journal
+    private let request: FollowRequest
+    private var zones: ZoneIndex?
+    private var head: JournalHead
+    /// The place up to which the follower has everything.
+    private var commit: UInt64
+    /// That place with the session in force there, as this reader saw it.
+    private var cursor: Cursor?
+
+    /// Opens the journal for reading and checks the cursor.
+    init(path: String, options: JournalOptions, request: FollowRequest) throws(Failure) {
+        self.request = request
+        cursor = request.cursor
+        commit = request.cursor?.position.commit ?? 0
+        zones = request.zones.map { ZoneIndex($0) }
+        do throws(JournalError) {
+            journal = try Journal.open(at: path, mode: .readOnly, options: options)
+            head = try journal.head()
+        } catch {
+            throw .journal(error)
+        }
+        let own = try wrap { () throws(JournalError) in try journal.followerState() }
+        if let own, let held = FollowerState(own)?.zones, held != request.zones {
+            throw .refused(.filtered(zones: held))
+        }
+        try check()
+        try wrap { () throws(JournalError) in try zones?.catchUp(journal, through: head.commit) }
+        // A wrong name would make an empty copy in silence; an old filter may name what is gone by now.
+        if request.cursor == nil, let missing = zones?.missing { throw .refused(.unknownZone(missing)) }
+    }
+
+    /// The next whole commits, about `sizeMax` bytes of them, or the head when all were given.
+    mutating func next(sizeMax: Int) throws(Failure) -> Step {
+        if commit >= head.commit {
+            head = try wrap { () throws(JournalError) in try journal.head() }
+            try check()
+            try wrap { () throws(JournalError) in try zones?.catchUp(journal, through: head.commit) }
+            if commit >= head.commit { return .caughtUp(head) }
+        }
+        return try wrap { () throws(JournalError) in
+            let blocks = try journal.blocks(after: commit, zones: zones?.numbers, sizeMax: sizeMax)
+            guard let last = blocks.last else { return .caughtUp(head) }
+            commit = last.lastCommit
+            cursor = try journal.cursor(at: .end(of: commit))
+            return .blocks(blocks)
+        }
+    }
+
+    /// Waits for something new after the head that was last reported.
+    func wait(timeout: Duration) throws(Failure) {
+        do throws(JournalError) {
+            _ = try journal.waitForChange(after: head.commit, timeout: timeout)
+        } catch {
+            throw .journal(error)
+        }
+    }
+
+    private func check() throws(Failure) {
+        guard let cursor else { return }
+        do throws(JournalError) {
+            guard cursor.kind == .journal else { throw .wrongScope }
+            try journal.validate(cursor)
+        } catch {
+            switch error {
+            case .expired(let floor): throw .refused(.expired(floor: floor))
+            case .rolledBack(let common):
+                throw .refused(.rolledBack(common: lastCommon(with: cursor) ?? common))
+            case .foreignJournal: throw .refused(.foreign(found: journal.id))
+            case .ahead(let head): throw .refused(.ahead(head: head))
+            case .malformedCursor, .wrongScope: throw .refused(.malformed)
+            default: throw .journal(error)
+            }
+        }
+    }
+
+    private func lastCommon(with cursor: Cursor) -> UInt64? {
+        guard !request.sessions.isEmpty, let own = try? journal.sessions(through: head.commit, limit: 1024)
+        else {
+            return nil
+        }
+        return Lineage.lastCommon(
+            request.sessions, through: cursor.position.commit, own, through: head.commit)
+    }
+
+    private func wrap<Value>(_ body: () throws(JournalError) -> Value) throws(Failure) -> Value {
+        do throws(JournalError) { return try body() } catch { throw .journal(error) }
+    }
+}

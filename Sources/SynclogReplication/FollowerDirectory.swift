@@ -1,0 +1,209 @@
+internal import CLZ4
+internal import Glibc
+internal import SynclogJournal
+
+/// A follower's directory, the shadow beside it in which it is made anew, and the change of one for the other.
+struct FollowerDirectory: Sendable {
+    let path: String
+    let options: JournalOptions
+
+    /// Where the copy is made anew.
+    var shadow: String { path + ".rebuild" }
+
+    init(path: String, options: JournalOptions) {
+        var bytes = path.utf8[...]
+        while bytes.count > 1, bytes.last == 0x2F { bytes = bytes.dropLast() }
+        self.path = String(bytes) ?? path
+        self.options = options
+    }
+
+    private var files: any FileSystem { options.fileSystem }
+
+    /// Opens the follower, or nil if nothing is there yet.
+    ///
+    /// A change of directories that was cut short is completed first.
+    func open() throws(ReplicationError) -> Journal? {
+        try finishInterruptedSwap()
+        return try open(at: path)
+    }
+
+    /// Makes the follower.
+    func create(_ id: JournalID, zones: ZoneNames?) throws(ReplicationError) -> Journal {
+        try create(at: path, id, zones: zones)
+    }
+
+    /// Opens the shadow where it is of this source and these zones, else makes a fresh one.
+    func openShadow(_ id: JournalID, zones: ZoneNames?, fresh: Bool) throws(ReplicationError) -> Journal {
+        if !fresh, let journal = try? open(at: shadow) {
+            let state = try? state(of: journal)
+            if journal.id == id, state == FollowerState(source: id, zones: zones) { return journal }
+            journal.close()
+        }
+        try wrap { () throws(FileError) in try removeTree(shadow) }
+        return try create(at: shadow, id, zones: zones)
+    }
+
+    /// Puts the shadow in the follower's place; both journals must be closed.
+    /// - Returns: Where the old copy is kept, if it is.
+    func swap(keepsOld: Bool) throws(ReplicationError) -> String? {
+        let kept = keepsOld ? try keptName() : nil
+        try wrap { () throws(FileError) in
+            // Marked before anything moves, so that whoever has it open or finds it elsewhere knows.
+            try markReplaced()
+            if exchange(path, shadow) {
+                try syncParent()
+                if let kept {
+                    try files.rename(shadow, to: kept, replacing: false)
+                } else {
+                    try removeTree(shadow)
+                }
+            } else {
+                let aside: String
+                if let kept { aside = kept } else { aside = try freeName(path + ".replaced") }
+                try files.rename(path, to: aside, replacing: false)
+                try files.rename(shadow, to: path, replacing: false)
+                try syncParent()
+                if kept == nil { try removeTree(aside) }
+            }
+            try syncParent()
+        }
+        return kept
+    }
+
+    // MARK: - Parts
+
+    private func open(at path: String) throws(ReplicationError) -> Journal? {
+        let isThere = try wrap { () throws(FileError) in
+            guard let status = try files.status(path) else { return false }
+            if !status.isDirectory { return true }
+            return try !files.list(path).isEmpty
+        }
+        guard isThere else { return nil }
+        do throws(JournalError) {
+            let journal = try Journal.open(at: path, mode: .shared, options: options)
+            do throws(JournalError) {
+                if try journal.followerState() != nil { return journal }
+            } catch {
+                journal.close()
+                throw error
+            }
+            journal.close()
+        } catch {
+            throw .journal(error)
+        }
+        throw .notAFollower(path: path)
+    }
+
+    private func create(at path: String, _ id: JournalID, zones: ZoneNames?) throws(ReplicationError)
+        -> Journal
+    {
+        do throws(JournalError) {
+            return try Journal.create(
+                at: path, id: id, follower: FollowerState(source: id, zones: zones).bytes, mode: .shared,
+                options: options)
+        } catch {
+            throw .journal(error)
+        }
+    }
+
+    /// What a journal follows.
+    func state(of journal: Journal) throws(ReplicationError) -> FollowerState {
+        do throws(JournalError) {
+            guard let bytes = try journal.followerState(), let state = FollowerState(bytes) else {
+                throw .unsupported(path: journal.path, feature: "the content of its file FOLLOWER")
+            }
+            return state
+        } catch {
+            throw .journal(error)
+        }
+    }
+
+    /// Whether there is a file FOLLOWER, so that the directory may be replaced even if it cannot be opened.
+    func isMarkedAsFollower() -> Bool {
+        (try? files.status(path + "/FOLLOWER")).flatMap { $0 } != nil
+    }
+
+    /// After a crash between two renames the follower lies in the shadow; after one behind an exchange the old copy.
+    private func finishInterruptedSwap() throws(ReplicationError) {
+        try wrap { () throws(FileError) in
+            guard try files.status(shadow) != nil else { return }
+            if try files.status(path) == nil {
+                guard try files.status(shadow + "/FOLLOWER") != nil else { return }
+                try files.rename(shadow, to: path, replacing: false)
+                try syncParent()
+            } else if try followerState(in: shadow)?.replacedBy != nil {
+                try files.rename(shadow, to: freeName(path + ".replaced"), replacing: false)
+                try syncParent()
+            }
+        }
+    }
+
+    /// What the file FOLLOWER of a directory says, or nil if there is none that can be understood.
+    private func followerState(in path: String) throws(FileError) -> FollowerState? {
+        guard let status = try files.status(path + "/FOLLOWER") else { return nil }
+        let file = try files.open(path + "/FOLLOWER", .read)
+        var bytes = [UInt8](repeating: 0, count: Int(min(status.size, 1 << 20)))
+        var failure: FileError?
+        var count = 0
+        unsafe bytes.withUnsafeMutableBytes { buffer in
+            do throws(FileError) { count = try unsafe file.read(into: buffer, at: 0) } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return FollowerState(Array(bytes.prefix(count)))
+    }
+
+    /// Says in the old copy's FOLLOWER that another one takes its place.
+    private func markReplaced() throws(FileError) {
+        let known = try followerState(in: path)
+        var state = known ?? FollowerState(source: JournalID(high: 0, low: 0), zones: nil)
+        state.replacedBy = path.utf8.split(separator: 0x2F).last.flatMap { String($0) } ?? path
+        let draft = path + "/FOLLOWER.new"
+        let file = try files.open(draft, .create)
+        let bytes = state.bytes
+        try file.truncate(to: 0)
+        var failure: FileError?
+        unsafe bytes.withUnsafeBytes { buffer in
+            do throws(FileError) { try unsafe file.write(buffer, at: 0) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        try file.sync()
+        try files.rename(draft, to: path + "/FOLLOWER", replacing: true)
+        try files.syncDirectory(path)
+    }
+
+    private func keptName() throws(ReplicationError) -> String {
+        try wrap { () throws(FileError) in try freeName(path + ".replaced") }
+    }
+
+    private func freeName(_ base: String) throws(FileError) -> String {
+        var number = 1
+        while try files.status("\(base)-\(number)") != nil { number += 1 }
+        return "\(base)-\(number)"
+    }
+
+    private func syncParent() throws(FileError) {
+        let bytes = Array(path.utf8)
+        guard let slash = bytes.lastIndex(of: 0x2F) else { return try files.syncDirectory(".") }
+        try files.syncDirectory(slash == 0 ? "/" : String(decoding: bytes[..<slash], as: UTF8.self))
+    }
+
+    /// Exchanges two directories in one step, where the file system can.
+    private func exchange(_ first: String, _ second: String) -> Bool {
+        guard files is PosixFileSystem else { return false }
+        return unsafe synclog_rename_exchange(first, second) == 0
+    }
+
+    /// Removes a directory that is a follower's or was to become one.
+    private func removeTree(_ path: String) throws(FileError) {
+        guard let status = try files.status(path) else { return }
+        if !status.isDirectory { return try files.remove(path) }
+        for name in try files.list(path) { try removeTree(path + "/" + name) }
+        guard unsafe rmdir(path) == 0 else { throw FileError(call: "rmdir", path: path, code: errno) }
+    }
+
+    private func wrap<Value>(_ body: () throws(FileError) -> Value) throws(ReplicationError) -> Value {
+        do throws(FileError) { return try body() } catch { throw .journal(.file(error)) }
+    }
+}

@@ -1,0 +1,190 @@
+public import SynclogJournal
+
+/// A journal at the other end of a byte stream, where `synclog serve --stdio` or its like runs.
+public final class StreamSource: JournalSource {
+    /// What to call it in messages.
+    public let name: String
+    /// Whether the connection may break while the source is well; always for a stream.
+    public var isRemote: Bool { true }
+    private let open: @Sendable () throws(ReplicationError) -> any ByteStream
+    private let timeout: Duration
+
+    /// Makes a source of streams; `open` is called for each connection.
+    ///
+    /// `timeout` is how long the other side may be silent while it owes something; the default is a minute.
+    public init(
+        name: String, timeout: Duration = .seconds(60),
+        open: @escaping @Sendable () throws(ReplicationError) -> any ByteStream
+    ) {
+        self.name = name
+        self.timeout = timeout
+        self.open = open
+    }
+
+    /// Opens a stream and exchanges greetings.
+    public func connect() throws(ReplicationError) -> any JournalFeed {
+        let connection = WireConnection(try open())
+        do throws(ReplicationError) {
+            let hello = try connection.greet(WireHello(), timeout: timeout)
+            guard let journal = hello.journal, let head = hello.head else {
+                throw .protocolViolation(source: name, what: "its greeting names no journal")
+            }
+            let greeting = SourceGreeting(
+                journal: journal, head: head, zones: hello.zones, container: hello.container,
+                owner: hello.owner)
+            return StreamFeed(connection, greeting: greeting, timeout: timeout)
+        } catch {
+            connection.close()
+            throw error
+        }
+    }
+}
+
+/// Blocks from a connection; a thread of its own receives ahead a little, so that the wire is busy during syncs.
+final class StreamFeed: JournalFeed {
+    private struct State {
+        var events: [FeedEvent] = []
+        var queuedSize = 0
+        var requestID: UInt64 = 0
+        /// Whether the other side owes an event.
+        var owed = false
+        var live = false
+        var failure: ReplicationError?
+        var closed = false
+    }
+
+    /// What may wait here, in bytes; a follower that is killed has it sent again.
+    private static let queuedSizeMax = 64 << 10
+
+    let greeting: SourceGreeting
+    private let connection: WireConnection
+    private let timeout: Duration
+    private let state = Monitor(State())
+
+    init(_ connection: WireConnection, greeting: SourceGreeting, timeout: Duration) {
+        self.connection = connection
+        self.greeting = greeting
+        self.timeout = timeout
+        startThread { self.receive() }
+    }
+
+    func follow(_ request: FollowRequest) throws(ReplicationError) {
+        let id = state.withLock { state in
+            state.requestID += 1
+            (state.owed, state.live) = (true, request.live)
+            (state.events, state.queuedSize) = ([], 0)
+            return state.requestID
+        }
+        state.wakeAll()
+        try connection.send(.follow(id: id, request))
+    }
+
+    func next() throws(ReplicationError) -> FeedEvent {
+        let patience = state.withLock { $0.owed } ? timeout : nil
+        let result = state.wait(timeout: patience) { state -> Result<FeedEvent, ReplicationError>? in
+            if state.closed { return .failure(.closed) }
+            if !state.events.isEmpty {
+                let event = state.events.removeFirst()
+                state.queuedSize -= event.size
+                if case .blocks = event { state.owed = true } else { state.owed = false }
+                return .success(event)
+            }
+            return state.failure.map { .failure($0) }
+        }
+        state.wakeAll()
+        guard let result else { throw .timeout(source: connection.name, waitedFor: "blocks") }
+        return try result.get()
+    }
+
+    func close() {
+        let first = state.withLock { state in
+            defer { state.closed = true }
+            return !state.closed
+        }
+        state.wakeAll()
+        if first { connection.close() }
+    }
+
+    private func receive() {
+        do throws(ReplicationError) {
+            while let message = try connection.receive(timeout: nil) {
+                switch message {
+                case .blocks(let id, let blocks): queue(.blocks(blocks), for: id)
+                case .caughtUp(let id, let head): queue(.caughtUp(head), for: id)
+                case .refused(let id, let refusal): queue(.refused(refusal), for: id)
+                case .error(let code, let reason): throw connection.failure(code, reason)
+                case .bye: throw .unreachable(source: connection.name, reason: "it ended the connection")
+                case .ignorable, .changed: break
+                case .hello, .follow, .request, .answer, .failure, .subscribe:
+                    throw .protocolViolation(source: connection.name, what: "a message that nobody asked for")
+                }
+            }
+            throw .unreachable(source: connection.name, reason: "the connection ended")
+        } catch {
+            state.withLock { $0.failure = error }
+            state.wakeAll()
+        }
+    }
+
+    /// Hands an event over, once there is room; what belongs to an earlier request is dropped.
+    private func queue(_ event: FeedEvent, for id: UInt64) {
+        _ = state.wait { state -> Bool? in
+            if state.closed || id != state.requestID { return true }
+            guard state.events.isEmpty || state.queuedSize + event.size <= Self.queuedSizeMax else {
+                return nil
+            }
+            state.events.append(event)
+            state.queuedSize += event.size
+            return true
+        }
+        state.wakeAll()
+    }
+}
+
+extension FeedEvent {
+    /// The bytes it keeps.
+    fileprivate var size: Int {
+        guard case .blocks(let blocks) = self else { return 0 }
+        return blocks.reduce(0) { $0 + $1.payload.count }
+    }
+}
+
+extension SourceAddress {
+    /// The source that the address names.
+    ///
+    /// - Parameters:
+    ///   - options: How the journal of a directory is opened.
+    ///   - sshProgram: What is run for `ssh://`.
+    public func source(
+        options: JournalOptions = JournalOptions(), sshProgram: String = "ssh"
+    ) throws(ReplicationError) -> any JournalSource {
+        switch self {
+        case .directory(let path): return try DirectorySource(path: path, options: options)
+        case .command, .ssh:
+            return StreamSource(name: streamName) { () throws(ReplicationError) in
+                try self.stream(sshProgram: sshProgram)
+            }
+        }
+    }
+
+    /// Starts the command that the address names and gives its standard streams.
+    public func stream(sshProgram: String = "ssh") throws(ReplicationError) -> any ByteStream {
+        switch self {
+        case .directory(let path):
+            throw .badSource(text: path, reason: "a directory has no stream")
+        case .command(let command):
+            return try CommandStream(
+                name: streamName, command: CommandLine(program: "/bin/sh", arguments: ["-c", command]))
+        case .ssh(let address):
+            return try CommandStream(name: streamName, command: address.command(program: sshProgram))
+        }
+    }
+
+    private var streamName: String {
+        switch self {
+        case .directory(let path): path
+        case .command: "the exec: command"
+        case .ssh(let address): address.description
+        }
+    }
+}
