@@ -40,5 +40,61 @@ public struct Cursor: Hashable, Sendable {
     }
 
     /// The number of bytes in the fixed layout.
-    static let size = 60
+    public static let size = 60
+
+    /// The fixed layout: journal, session, commit, index, scope, bound, kind, check digits.
+    public var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.size)
+        for word in [journal.high, journal.low, session, position.commit] { bytes.appendWord64(word) }
+        bytes.appendWord32(position.index)
+        bytes.appendWord64(scope)
+        bytes.appendWord64(bound)
+        bytes.appendWord32(UInt32(kind.rawValue))
+        bytes.appendWord32(bytes.crc(0..<bytes.count))
+        return bytes
+    }
+
+    /// Reads the fixed layout; anything wrong is ``JournalError/malformedCursor``.
+    public init(bytes: [UInt8]) throws(JournalError) {
+        guard bytes.count == Self.size, bytes.crc(0..<56) == bytes.word32(at: 56),
+            let kind = Kind(rawValue: UInt8(clamping: bytes.word32(at: 52)))
+        else { throw .malformedCursor }
+        self.kind = kind
+        journal = JournalID(high: bytes.word64(at: 0), low: bytes.word64(at: 8))
+        session = bytes.word64(at: 16)
+        position = JournalPosition(commit: bytes.word64(at: 24), index: bytes.word32(at: 32))
+        scope = bytes.word64(at: 36)
+        bound = bytes.word64(at: 44)
+    }
+
+    private static let alphabet = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    /// 80 characters of base64url.
+    public var text: String {
+        let bytes = bytes
+        var text: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = UInt32(bytes[start]) << 16 | UInt32(bytes[start + 1]) << 8 | UInt32(bytes[start + 2])
+            for shift in [18, 12, 6, 0] { text.append(Self.alphabet[Int(group >> UInt32(shift)) & 63]) }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Reads the text form; anything wrong is ``JournalError/malformedCursor``.
+    public init(text: String) throws(JournalError) {
+        let characters = Array(text.utf8)
+        guard characters.count == 80 else { throw .malformedCursor }
+        var bytes: [UInt8] = []
+        for start in stride(from: 0, to: 80, by: 4) {
+            var group: UInt32 = 0
+            for character in characters[start..<start + 4] {
+                guard let value = Self.alphabet.firstIndex(of: character) else { throw .malformedCursor }
+                group = group << 6 | UInt32(value)
+            }
+            for shift in [16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: group >> UInt32(shift))) }
+        }
+        try self.init(bytes: bytes)
+    }
 }

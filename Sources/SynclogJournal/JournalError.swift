@@ -94,6 +94,8 @@ public enum JournalError: Error, Hashable, Sendable {
     case ahead(head: UInt64)
     /// The cursor's history is not this journal's; `common` is the last commit both have, where known.
     case rolledBack(common: UInt64?)
+    /// The end of the journal is not proven yet: open it for writing once, or wait for its writer.
+    case recoveryPending(path: String)
     /// The cursor belongs to another journal.
     case foreignJournal
     /// The cursor's text or bytes are not a cursor.

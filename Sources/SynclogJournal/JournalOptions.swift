@@ -24,6 +24,8 @@ public struct JournalOptions: Sendable {
     public var lockTimeout: Duration = .seconds(10)
     /// Pads each group to 4 KiB, for disks whose torn writes reach beyond 512-byte sectors. The default is false.
     public var padsGroups = false
+    /// For reading only: open a journal whose acknowledged end is lost, at the end that is left. The default is false.
+    public var acceptsLostEnd = false
     /// The files. The default is the real file system.
     public var fileSystem: any FileSystem = PosixFileSystem.shared
     /// Tells the wall time in microseconds since 1970.

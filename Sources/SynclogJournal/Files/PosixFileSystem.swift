@@ -76,7 +76,9 @@ public final class PosixFileSystem: FileSystem {
 
     /// Makes the names in a directory durable (fsync(2) on the directory).
     public func syncDirectory(_ path: String) throws(FileError) {
-        let descriptor = try call("open", path) { unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        let descriptor = try call("open", path) {
+            unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        }
         defer { Glibc.close(descriptor) }
         counters.syncs.add(1, ordering: .relaxed)
         guard fsync(descriptor) == 0 else { throw FileError(call: "fsync", path: path, code: errno) }

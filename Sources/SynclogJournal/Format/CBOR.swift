@@ -134,7 +134,7 @@ package struct CBORReader: Sendable {
         let count = 1 << Int(low - 24)
         guard end - offset > count else { throw error() }
         var value: UInt64 = 0
-        for place in 1 ... count { value = value << 8 | UInt64(bytes[offset + place]) }
+        for place in 1...count { value = value << 8 | UInt64(bytes[offset + place]) }
         offset += 1 + count
         return (major, value)
     }
@@ -168,13 +168,13 @@ package struct CBORReader: Sendable {
     package mutating func byteString() throws(CBORError) -> [UInt8] {
         let count = try length(.bytes)
         defer { offset += count }
-        return Array(bytes[offset ..< offset + count])
+        return Array(bytes[offset..<offset + count])
     }
 
     package mutating func text() throws(CBORError) -> String {
         let start = offset
         let count = try length(.text)
-        guard let text = String(validating: bytes[offset ..< offset + count], as: UTF8.self) else {
+        guard let text = String(validating: bytes[offset..<offset + count], as: UTF8.self) else {
             throw CBORError(offset: start)
         }
         offset += count
@@ -236,7 +236,7 @@ package struct CBORReader: Sendable {
         case .array, .map:
             let items = major == .map ? value.multipliedReportingOverflow(by: 2) : (value, false)
             guard !items.1, items.0 <= UInt64(end - offset) else { throw CBORError(offset: start) }
-            for _ in 0 ..< Int(items.0) { try skip(depth: depth + 1) }
+            for _ in 0..<Int(items.0) { try skip(depth: depth + 1) }
         case .tag: try skip(depth: depth + 1)
         }
     }
@@ -245,6 +245,6 @@ package struct CBORReader: Sendable {
     package mutating func rawItem() throws(CBORError) -> [UInt8] {
         let start = offset
         try skip()
-        return Array(bytes[start ..< offset])
+        return Array(bytes[start..<offset])
     }
 }

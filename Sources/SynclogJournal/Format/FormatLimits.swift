@@ -6,6 +6,12 @@ public enum FormatLimits {
     public static let valueSizeMax = 3 << 20
     /// The largest block before compression in bytes.
     public static let blockRawSizeMax = 4 << 20
+    /// The largest stored block in bytes: incompressible content and the frame around it.
+    static let blockStoredSizeMax = blockRawSizeMax + 1024
     /// The most bytes of all entries of one commit.
     public static let commitSizeMax = 64 << 20
+    /// The most zones one commit may touch.
+    public static let commitZonesMax = 4096
+    /// The largest segment that may be asked for in bytes; offsets of index checkpoints have 32 bits.
+    public static let segmentSizeMax = 1 << 30
 }

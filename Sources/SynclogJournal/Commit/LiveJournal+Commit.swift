@@ -1,0 +1,356 @@
+/// Writing groups of commits: decide, pack, write, sync, HEAD, acknowledge.
+extension LiveJournal {
+    /// A group stops growing at this size in bytes; what is left over forms the next one.
+    private static let groupSizeMax = 1 << 20
+    private static let zeroFillAfterCommits = 8
+    private static let zeroFillSize: UInt64 = 256 * 1024
+    /// Relaxed commits get this many numbers at a time.
+    private static let reserveStep: UInt64 = 10_000
+
+    /// Takes the lock, if it is not kept, and catches up; the journal may then be written.
+    func beginWriting() throws(JournalError) {
+        guard mode != .readOnly else { throw .readOnly(path: directory.path) }
+        if let poison { throw poison }
+        if let lock, lock.isHeld {
+            if mustReload { try loadForWriting() }
+            return
+        }
+        let lock: DirectoryLock
+        if let existing = self.lock {
+            lock = existing
+        } else {
+            lock = try DirectoryLock(directory: directory.path, fileSystem: options.fileSystem)
+            self.lock = lock
+        }
+        let same = try lock.take(exclusive: mode == .exclusive, timeout: options.lockTimeout)
+        do {
+            if !same { needsSession = true }
+            try catchUp()
+        } catch {
+            lock.release()
+            throw error
+        }
+    }
+
+    /// Gives the lock back, unless it is kept.
+    func endWriting() {
+        if mode != .exclusive { lock?.release() }
+    }
+
+    private func catchUp() throws(JournalError) {
+        if !mustReload, let slot, let segment = try? live, try directory.inode() == inode,
+            let newest = try readHead(segment.header.journal), try continues(slot, newest, segment),
+            try isCleanEnd(segment), try !hasSuccessor(segment)
+        {
+            nextNumber = max(nextNumber, segment.content.withLock { $0.lastCommit } + 1)
+            return
+        }
+        if slot != nil, try directory.inode() != inode { needsSession = true }
+        try loadForWriting()
+    }
+
+    /// Whether HEAD is as it was, or a continuation, which is then taken over.
+    private func continues(
+        _ slot: HeadSlot, _ newest: HeadSlot, _ segment: OpenSegment
+    ) throws(JournalError) -> Bool {
+        if newest == slot { return true }
+        return newest.counter > slot.counter ? try advance(to: newest, in: segment) : false
+    }
+
+    private func hasSuccessor(_ segment: OpenSegment) throws(JournalError) -> Bool {
+        let name = SegmentName(number: segment.header.number + 1, generation: 0)
+        return try journalErrors { () throws(FileError) in
+            try options.fileSystem.status(directory.path + "/" + name.text) != nil
+        }
+    }
+
+    /// Makes one group of the requests: all that want to be durable are when their `finish` is called.
+    /// - Returns: Those that did not fit.
+    func run(_ requests: [CommitRequest]) -> [CommitRequest] {
+        var finished: [(CommitRequest, CommitInfo?)] = []
+        var next = 0
+        do throws(JournalError) {
+            try beginWriting()
+            defer { endWriting() }
+            if isFollower { throw .isFollower(path: directory.path) }
+            if requests.contains(where: \.relaxed) { try reserve() }
+            let segment = try live
+            let state = try groupState(keepsNewest: requests.count > 1 || requests[0].relaxed)
+            var group = try beginGroup()
+            while next < requests.count, group.size < Self.groupSizeMax {
+                let request = requests[next]
+                next += 1
+                do throws(JournalError) {
+                    finished.append((request, try decide(request, state, &group)))
+                } catch {
+                    request.finish(.failure(error))
+                }
+            }
+            group.encoder.finish()
+            if !group.encoder.isEmpty || unsynced != nil && !requests.allSatisfy(\.relaxed) {
+                try write(&group, in: segment, sync: !requests.allSatisfy(\.relaxed), state)
+            }
+            let head = try headAfter(state)
+            for (request, info) in finished { request.finish(.success(.init(commit: info, head: head))) }
+            finished = []
+            try roll()
+        } catch {
+            let failure = error
+            needsSession = true
+            for (request, _) in finished { request.finish(.failure(failure)) }
+            for request in requests[next...] { request.finish(.failure(failure)) }
+            if case .durabilityUnknown = failure { poison = failure }
+            return []
+        }
+        return Array(requests[next...])
+    }
+
+    /// Rolls if it is time. What was acknowledged is safe whether or not this succeeds, and a full disk may have
+    /// room again later: it is tried again after a reload.
+    private func roll() throws(JournalError) {
+        do throws(JournalError) {
+            try rollIfFull()
+        } catch {
+            if case .durabilityUnknown = error { throw error }
+            mustReload = true
+        }
+    }
+
+    private struct Group {
+        var encoder: GroupEncoder
+        /// An index checkpoint that goes before the blocks, and the offset of its first page.
+        var checkpoint: UInt64?
+        var lastCommit: UInt64
+        var clock: Int64
+
+        var size: Int { encoder.size }
+    }
+
+    private func groupState(keepsNewest: Bool) throws(JournalError) -> GroupState {
+        let state = GroupState(
+            snapshot: try snapshot(), random: options.random, keepsNewest: keepsNewest || unsynced != nil)
+        if let unsynced {
+            state.newest = unsynced.newest
+            state.lastCommits = unsynced.lastCommits
+        }
+        return state
+    }
+
+    private func beginGroup() throws(JournalError) -> Group {
+        let segment = try live
+        let content = segment.content.withLock { $0 }
+        var front: [UInt8] = []
+        var checkpoint: UInt64?
+        if unsynced == nil, content.tail.storedSize >= UInt64(checkpointInterval) {
+            let first = content.end + 8
+            let earlier = content.parts.map(\.offset)
+            let pages = IndexContent(content.tail).pages(
+                salt: segment.header.salt, offset: first, earlier: earlier, filtered: false)
+            front = LZ4Frame.skippableHead(LZ4Frame.indexMagic, size: UInt64(pages.count)) + pages
+            checkpoint = first
+        }
+        return Group(
+            encoder: GroupEncoder(
+                start: unsynced?.end ?? content.end, front: front, salt: segment.header.salt,
+                chain: unsynced?.chain ?? content.chain, blockSize: options.blockSize,
+                syncedThrough: content.lastCommit, checkpoint: checkpoint ?? content.checkpoint),
+            checkpoint: checkpoint, lastCommit: unsynced?.lastCommit ?? content.lastCommit,
+            clock: unsynced?.clock ?? content.clock)
+    }
+
+    /// The distance of checkpoints: so many fit the root page of one of them.
+    private var checkpointInterval: Int { max(options.checkpointInterval, segmentSize / 512) }
+
+    /// Runs one request's closure and packs its entries.
+    private func decide(
+        _ request: CommitRequest, _ state: GroupState, _ group: inout Group
+    ) throws(JournalError) -> CommitInfo? {
+        let wall = options.wallClock()
+        var transaction = CommitTransaction(
+            number: nextNumber, previous: group.lastCommit, clock: max(wall, group.clock + 1), wall: wall,
+            state: state)
+        try request.decide(&transaction)
+        guard transaction.count > 0 else { return nil }
+        if let note = recoveryNote {
+            try transaction.note(EntryKey(space: .state, name: Array("recovery".utf8)), value: note)
+        }
+        if needsSession {
+            let fresh = options.random() | 1
+            let name = (0..<8).map { UInt8(truncatingIfNeeded: fresh >> UInt64(56 - $0 * 8)) }
+            try transaction.put(EntryKey(space: .session, name: name), value: [0x80])
+        }
+        var zones: [ZoneLink] = []
+        for zone in transaction.zones.sorted() {
+            zones.append(ZoneLink(zone: zone, previous: try transaction.lastCommit(ofZone: zone)))
+        }
+        let info = CommitInfo(
+            number: transaction.number, clock: transaction.clock, wall: wall, device: request.device,
+            zones: zones)
+        group.encoder.add(info, items: transaction.items.bytes, bounds: transaction.bounds)
+        state.include(transaction, as: info)
+        group.lastCommit = info.number
+        group.clock = info.clock
+        nextNumber = info.number + 1
+        recoveryNote = nil
+        needsSession = false
+        return info
+    }
+
+    private func headAfter(_ state: GroupState) throws(JournalError) -> JournalHead { try snapshot().head }
+
+    /// Writes a group behind the end and makes it durable, or leaves it for the next sync.
+    private func write(
+        _ group: inout Group, in segment: OpenSegment, sync: Bool, _ state: GroupState
+    ) throws(JournalError) {
+        let start = unsynced?.end ?? segment.content.withLock { $0.end }
+        var output = group.encoder.output
+        if options.padsGroups { output += padding(after: start + UInt64(output.count)) }
+        let end = start + UInt64(output.count)
+        do {
+            try zeroFill(segment, from: end)
+            if fileSize > end {
+                let filler = max(fileSize, end + 8) - end - 8
+                output += LZ4Frame.skippableHead(LZ4Frame.fillerMagic, size: filler)
+            }
+            try segment.file.write(output, at: start)
+            fileSize = max(fileSize, start + UInt64(output.count))
+        } catch {
+            try rollBack(segment, to: start, after: error)
+            throw .file(error)
+        }
+        let blocks = (unsynced?.blocks ?? []) + group.encoder.blocks
+        guard sync else {
+            unsynced = UnsyncedGroup(
+                blocks: blocks, end: end, chain: blocks.last?.header.checksum ?? 0, clock: group.clock,
+                lastCommit: group.lastCommit, newest: state.newest, lastCommits: state.lastCommits)
+            return
+        }
+        do { try segment.file.syncData() } catch { throw .durabilityUnknown(error) }
+        unsynced = nil
+        try include(blocks, checkpoint: group.checkpoint, end: end, in: segment)
+        do throws(JournalError) {
+            try writeHead()
+        } catch {
+            guard case .file(let failure) = error else { throw error }
+            throw .durabilityUnknown(failure)
+        }
+    }
+
+    /// Takes durable blocks into the index.
+    private func include(
+        _ blocks: [GroupEncoder.Block], checkpoint: UInt64?, end: UInt64, in segment: OpenSegment
+    ) throws(JournalError) {
+        var part: IndexPart?
+        if let checkpoint {
+            part = try IndexPart(file: segment.file, salt: segment.header.salt, offset: checkpoint)
+        }
+        let valid = try segment.content.withLock { content throws(JournalError) in
+            if let part, let checkpoint {
+                content.parts.append(part)
+                content.tail.removeAll()
+                content.checkpoint = checkpoint
+            }
+            for block in blocks where try !content.add(block.header, raw: block.raw, offset: block.offset) {
+                return false
+            }
+            content.end = end
+            return true
+        }
+        precondition(valid, "a block that was just packed holds no valid entries")
+        commitsWritten += blocks.count
+        let (session, last) = segment.content.withLock { ($0.session.label, $0.lastCommit) }
+        ownSession = session
+        ownCommit = last
+    }
+
+    /// After a failed write: the file ends where it did, or nothing more is written.
+    private func rollBack(_ segment: OpenSegment, to end: UInt64, after error: FileError) throws(JournalError)
+    {
+        do {
+            try segment.file.truncate(to: end)
+            fileSize = end
+        } catch {
+            throw .durabilityUnknown(error)
+        }
+        // Their numbers are not used again, and the session's label has to be written again.
+        if unsynced == nil { needsSession = true }
+    }
+
+    /// Bytes of a filler that end at a multiple of 4 KiB.
+    private func padding(after end: UInt64) -> [UInt8] {
+        let size = (end + 8 + 4095) / 4096 * 4096 - end
+        return LZ4Frame.skippableHead(LZ4Frame.fillerMagic, size: size - 8)
+            + [UInt8](repeating: 0, count: Int(size - 8))
+    }
+
+    /// Writes zeros ahead of the write point, so that later syncs need not change the file's size.
+    private func zeroFill(_ segment: OpenSegment, from end: UInt64) throws(FileError) {
+        guard commitsWritten >= Self.zeroFillAfterCommits, end + 8 > fileSize, end < UInt64(segmentSize)
+        else {
+            return
+        }
+        let zeros = [UInt8](repeating: 0, count: Int(Self.zeroFillSize))
+        do {
+            try segment.file.write(zeros, at: end)
+            fileSize = end + Self.zeroFillSize
+        } catch {
+            // No room to be generous; the group itself may still fit.
+            try segment.file.truncate(to: fileSize)
+        }
+    }
+
+    /// Makes sure that relaxed commits have numbers that no later open hands out again.
+    private func reserve() throws(JournalError) {
+        guard mode == .exclusive else { throw .relaxedNeedsExclusive }
+        guard nextNumber + 100 > reservedThrough else { return }
+        let through = nextNumber + Self.reserveStep
+        var value = CBORWriter()
+        value.unsigned(through)
+        let bytes = value.bytes
+        nonisolated(unsafe) var failure: JournalError?
+        let request = CommitRequest(
+            device: 0, relaxed: false,
+            decide: { transaction throws(JournalError) in
+                try transaction.put(EntryKey(space: .reserve, name: []), value: bytes)
+            },
+            finish: { outcome in if case .failure(let error) = outcome { unsafe failure = error } })
+        _ = run([request])
+        if let failure = unsafe failure { throw failure }
+        reservedThrough = through
+    }
+
+    /// Syncs relaxed commits.
+    func syncRelaxed() throws(JournalError) {
+        guard unsynced != nil else { return }
+        let state = try groupState(keepsNewest: false)
+        var group = try beginGroup()
+        do throws(JournalError) {
+            try write(&group, in: try live, sync: true, state)
+        } catch {
+            if case .durabilityUnknown = error { poison = error }
+            throw error
+        }
+    }
+
+    /// Appends blocks of another journal; the follower's own head says what it has already.
+    func append(_ incoming: [JournalBlock]) throws(JournalError) {
+        try beginWriting()
+        defer { endWriting() }
+        guard isFollower else { throw .readOnly(path: directory.path) }
+        let state = try groupState(keepsNewest: false)
+        var group = try beginGroup()
+        let head = group.lastCommit
+        for block in incoming where block.lastCommit > head {
+            try BlockCut.append(block, after: head, to: &group.encoder, path: directory.path)
+        }
+        group.encoder.finish()
+        guard !group.encoder.isEmpty else { return }
+        do throws(JournalError) {
+            try write(&group, in: try live, sync: true, state)
+            try roll()
+        } catch {
+            if case .durabilityUnknown = error { poison = error }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,171 @@
+/// Whose turn it is at the head of a journal: one thread at a time commits or catches up, the others queue.
+///
+/// The first to come leads: it makes one group of all that queue, and what comes meanwhile forms the next group.
+final class Turn: Sendable {
+    private struct State {
+        var isTaken = false
+        var isClosed = false
+        var requests: [CommitRequest] = []
+        var threadRuns = false
+        var snapshot: JournalSnapshot
+    }
+
+    /// The head itself. Sendable: touched only by the thread for which `isTaken` was set.
+    private final class Owned: @unchecked Sendable {
+        let live: LiveJournal
+        init(_ live: LiveJournal) { self.live = live }
+    }
+
+    private let owned: Owned
+    private let state: Monitor<State>
+
+    init(live: sending LiveJournal, snapshot: JournalSnapshot) {
+        owned = Owned(live)
+        state = Monitor(State(snapshot: snapshot))
+    }
+
+    /// The durable content as it was known last.
+    func snapshot() -> JournalSnapshot { state.withLock { $0.snapshot } }
+
+    /// Runs a body alone with the head.
+    func exclusively<Result>(_ body: (LiveJournal) throws(JournalError) -> Result) throws(JournalError)
+        -> Result
+    {
+        let open = state.wait { state -> Bool? in
+            if state.isTaken { return nil }
+            if state.isClosed { return false }
+            state.isTaken = true
+            return true
+        }
+        guard open == true else { throw .closed }
+        defer { giveBack() }
+        return try body(owned.live)
+    }
+
+    /// The durable content after catching up with other processes.
+    func refreshed() throws(JournalError) -> JournalSnapshot {
+        try exclusively { live throws(JournalError) in
+            try live.refresh()
+            return try live.snapshot()
+        }
+    }
+
+    private func giveBack() {
+        let snapshot = try? owned.live.snapshot()
+        state.withLock { state in
+            state.isTaken = false
+            if let snapshot { state.snapshot = snapshot }
+        }
+        state.wakeAll()
+    }
+
+    /// Queues a request whose outcome the caller waits for with `work`.
+    func submit(_ request: CommitRequest) { state.withLock { $0.requests.append(request) } }
+
+    /// Queues a request whose outcome arrives by its `finish` alone.
+    func submitAsync(_ request: CommitRequest) {
+        let start = state.withLock { state in
+            state.requests.append(request)
+            defer { state.threadRuns = true }
+            return !state.threadRuns
+        }
+        state.wakeAll()
+        if start { startThread { [self] in runThread() } }
+    }
+
+    /// Leads groups for those who do not wait themselves, until the queue is empty.
+    private func runThread() {
+        while true {
+            let goOn = state.wait { state -> Bool? in
+                if state.requests.isEmpty {
+                    state.threadRuns = false
+                    return false
+                }
+                if state.isTaken { return nil }
+                state.isTaken = true
+                return true
+            }
+            if goOn != true { return }
+            leadGroup()
+        }
+    }
+
+    /// Leads groups until the outcome is there.
+    func work<Outcome>(until outcome: @escaping () -> Outcome?) -> Outcome {
+        while true {
+            let done = state.wait { state -> Outcome?? in
+                if let found = outcome() { return .some(.some(found)) }
+                if state.isTaken { return nil }
+                state.isTaken = true
+                return .some(.none)
+            }
+            if case .some(.some(let found)) = done { return found }
+            leadGroup()
+        }
+    }
+
+    private func leadGroup() {
+        let (requests, isClosed) = state.withLock { state in
+            defer { state.requests = [] }
+            return (state.requests, state.isClosed)
+        }
+        if isClosed {
+            for request in requests { request.finish(.failure(.closed)) }
+        } else if !requests.isEmpty {
+            let rest = owned.live.run(requests)
+            state.withLock { $0.requests.insert(contentsOf: rest, at: 0) }
+        }
+        giveBack()
+    }
+
+    /// Makes relaxed commits durable, gives the lock back and refuses further use.
+    func close() {
+        try? exclusively { live throws(JournalError) in live.close() }
+        state.withLock { $0.isClosed = true }
+    }
+}
+
+/// The two ends of one call of `commit`: the closure's result, and the outcome of its group.
+///
+/// Sendable: both values are set and read under the lock of `state`.
+final class CommitCall<Value: Sendable>: Sendable {
+    typealias Outcome = Swift.Result<Committed<Value>, JournalError>
+
+    private let closure: @Sendable (inout CommitTransaction) throws(JournalError) -> Value
+    private let outcome = Monitor<Outcome?>(nil)
+
+    init(_ decide: @escaping @Sendable (inout CommitTransaction) throws(JournalError) -> Value) {
+        closure = decide
+    }
+
+    /// The request to queue; `notify` is called with the outcome.
+    func request(
+        device: UInt32, relaxed: Bool, notify: @escaping @Sendable (Outcome) -> Void = { _ in }
+    ) -> CommitRequest {
+        let value = Monitor<Value?>(nil)
+        let outcome = outcome
+        return CommitRequest(
+            device: device, relaxed: relaxed,
+            decide: { [closure] transaction throws(JournalError) in
+                let result = try closure(&transaction)
+                value.withLock { $0 = result }
+            },
+            finish: { result in
+                let final: Outcome
+                switch result {
+                case .success(let facts):
+                    guard let found = value.withLock({ $0 }) else { return }
+                    final = .success(Committed(result: found, commit: facts.commit, head: facts.head))
+                case .failure(let error): final = .failure(error)
+                }
+                outcome.withLock { $0 = final }
+                notify(final)
+            })
+    }
+
+    /// Helps with the queue until the outcome is there.
+    func wait(_ turn: Turn) throws(JournalError) -> Committed<Value> {
+        let outcome = outcome
+        return try turn.work { outcome.withLock { $0 } }.get()
+    }
+}

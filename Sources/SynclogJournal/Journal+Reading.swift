@@ -1,0 +1,124 @@
+/// Reading up to the last known head; all of it blocks, none of it takes the lock.
+extension Journal {
+    /// The newest put or delete of a key up to the last known head, or nil.
+    public func entry(for key: EntryKey) throws(JournalError) -> StoredEntry? {
+        try turn.snapshot().entry(for: key)
+    }
+
+    /// The position of the newest put or delete of a key, without copying its value.
+    public func position(of key: EntryKey) throws(JournalError) -> JournalPosition? {
+        try turn.snapshot().position(of: key)
+    }
+
+    /// The zones with record entries after a commit, each with its last commit.
+    public func zonesChanged(after commit: UInt64) throws(JournalError) -> [UInt64: UInt64] {
+        try turn.snapshot().zonesChanged(after: commit)
+    }
+
+    /// Reads forward from strictly after a position to the last known head.
+    public func read(
+        after position: JournalPosition = .start, filter: ReadFilter = .all
+    ) throws(JournalError) -> JournalReader {
+        try JournalReader(turn.snapshot(), from: position, backward: false, filter: filter)
+    }
+
+    /// Reads backward from strictly before a position, or from the last known head.
+    public func readBackward(
+        before position: JournalPosition? = nil, filter: ReadFilter = .all
+    ) throws(JournalError) -> JournalReader {
+        try JournalReader(turn.snapshot(), from: position ?? .end(of: .max), backward: true, filter: filter)
+    }
+
+    /// The session in force at a commit; label 0 before the first session.
+    public func session(at commit: UInt64) throws(JournalError) -> SessionInfo {
+        try turn.snapshot().session(at: commit)
+    }
+
+    /// The sessions up to a commit, newest first, at most `limit`.
+    public func sessions(through commit: UInt64, limit: Int) throws(JournalError) -> [SessionInfo] {
+        let snapshot = turn.snapshot()
+        var sessions: [SessionInfo] = []
+        var place = commit
+        while sessions.count < limit, place > 0 {
+            let info = try snapshot.session(at: place)
+            guard info.label != 0 else { break }
+            sessions.append(info)
+            place = info.commit - 1
+        }
+        return sessions
+    }
+
+    /// Whole commits after a commit as stored blocks, up to about `sizeMax` bytes but at least one commit.
+    ///
+    /// With `zones`, records of other zones are left out, and the last block ends with the last commit looked at, empty
+    /// if need be. Without a later commit the answer is empty.
+    public func blocks(
+        after commit: UInt64, zones: Set<UInt64>? = nil, sizeMax: Int
+    ) throws(JournalError) -> [JournalBlock] {
+        let snapshot = turn.snapshot()
+        guard commit < snapshot.head.commit else { return [] }
+        var blocks: [JournalBlock] = []
+        var size = 0
+        for segment in snapshot.segments[(try snapshot.segmentIndex(of: commit + 1))...] {
+            let open = try segment.open()
+            if let damage = open.content.withLock({ $0.damage }) { throw .corrupted(damage) }
+            for row in try open.rows(reaching: commit + 1) {
+                let block = try open.stored(row)
+                blocks.append(block)
+                size += block.payload.count
+                if size >= sizeMax, block.endsCommit { return try cut(blocks, after: commit, zones: zones) }
+            }
+        }
+        return try cut(blocks, after: commit, zones: zones)
+    }
+
+    /// Leaves out commits up to one, and records of other zones.
+    private func cut(
+        _ blocks: [JournalBlock], after commit: UInt64, zones: Set<UInt64>?
+    ) throws(JournalError) -> [JournalBlock] {
+        guard let first = blocks.first, let last = blocks.last else { return [] }
+        if zones == nil, first.firstCommit > commit { return blocks }
+        var encoder = GroupEncoder(
+            start: 0, front: [], salt: 0, chain: 0, blockSize: options.blockSize, syncedThrough: 0,
+            checkpoint: 0)
+        guard let zones else {
+            for block in blocks { try BlockCut.append(block, after: commit, to: &encoder, path: path) }
+            encoder.finish()
+            return encoder.journalBlocks
+        }
+        // Commits that lie in several blocks are joined first.
+        var commits: [Commit] = []
+        for block in blocks {
+            for part in try BlockCut.commits(of: try BlockCut.content(of: block, path: path), path: path) {
+                if commits.last?.info.number == part.info.number {
+                    commits[commits.count - 1].entries += part.entries
+                } else {
+                    commits.append(part)
+                }
+            }
+        }
+        for var part in commits where part.info.number > commit {
+            part.entries.removeAll { $0.key.zone != 0 && !zones.contains($0.key.zone) }
+            part.info.zones.removeAll { !zones.contains($0.zone) }
+            guard !part.entries.isEmpty || part.info.number == last.lastCommit else { continue }
+            let (items, bounds) = BlockCut.encode(part)
+            encoder.add(part.info, items: items, bounds: bounds)
+        }
+        encoder.finish()
+        return encoder.journalBlocks
+    }
+}
+
+extension GroupEncoder {
+    /// The packed blocks in the form that is sent to others.
+    var journalBlocks: [JournalBlock] {
+        blocks.map { block in
+            let start = Int(block.offset) + BlockHeader.size
+            return JournalBlock(
+                rawSize: block.header.rawSize, firstCommit: block.header.firstCommit,
+                lastCommit: block.header.lastCommit, entryCount: block.header.entryCount,
+                endsCommit: block.header.endsCommit, checksum: block.header.payloadCRC,
+                payload: Array(output[start..<start + Int(block.header.storedSize)]))
+        }
+    }
+}

@@ -1,0 +1,311 @@
+/// What a check of all files found.
+public struct VerifyReport: Sendable {
+    /// One segment that was checked.
+    public struct Segment: Sendable {
+        /// The file's name.
+        public var name: String
+        /// Whether it carries an index and a footer.
+        public var sealed: Bool
+        /// Its commits, nil if none.
+        public var commits: ClosedRange<UInt64>?
+        /// The number of entries.
+        public var entries: Int
+        /// The number of blocks.
+        public var blocks: Int
+        /// The size in bytes of all blocks before compression.
+        public var rawBytes: UInt64
+        /// The size in bytes.
+        public var size: UInt64
+    }
+
+    /// The segments in order.
+    public var segments: [Segment] = []
+    /// What is wrong, in order of place.
+    public var damages: [Damage] = []
+    /// The loss of an acknowledged end, if there is one.
+    public var lost: JournalError?
+    /// Names in the directory that do not belong to a journal, sorted.
+    public var strays: [String] = []
+    /// Bytes behind the last durable commit that the next open for writing will deal with.
+    public var tailBytes: UInt64 = 0
+
+    /// Whether nothing is wrong.
+    public var isSound: Bool { damages.isEmpty && lost == nil }
+}
+
+extension Journal {
+    /// Checks every byte of every file against its checksums, its index and its neighbours; changes nothing.
+    ///
+    /// It looks at the files anew, whatever this handle knows.
+    public static func verify(
+        at path: String, options: JournalOptions = JournalOptions(),
+        progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
+    ) throws(JournalError) -> VerifyReport {
+        let live = LiveJournal(path: path, mode: .readOnly, options: options)
+        return try Verification(directory: live.directory).run(progress: progress)
+    }
+
+    /// Checks every byte of every file of this journal.
+    public func verify(
+        progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
+    ) throws(JournalError) -> VerifyReport {
+        try Self.verify(at: path, options: options, progress: progress)
+    }
+
+    /// Sizes and counts of the files; reads every block.
+    public func statistics() throws(JournalError) -> JournalStatistics {
+        let report = try verify()
+        var statistics = JournalStatistics()
+        statistics.segments = report.segments.count
+        for segment in report.segments {
+            statistics.storedBytes += segment.size
+            statistics.rawBytes += segment.rawBytes
+            statistics.blocks += segment.blocks
+            statistics.entries += segment.entries
+        }
+        return statistics
+    }
+}
+
+/// Sizes and counts of a journal's files.
+public struct JournalStatistics: Sendable {
+    /// The number of segment files.
+    public var segments = 0
+    /// The bytes of all segment files.
+    public var storedBytes: UInt64 = 0
+    /// The bytes of all blocks before compression.
+    public var rawBytes: UInt64 = 0
+    /// The number of blocks.
+    public var blocks = 0
+    /// The number of entries.
+    public var entries = 0
+}
+
+/// One run over all files of a journal.
+struct Verification {
+    let directory: SegmentDirectory
+    /// More damages than this are not listed.
+    private static let damagesMax = 100
+
+    func run(progress: (UInt64, UInt64) -> Void) throws(JournalError) -> VerifyReport {
+        let fileSystem = directory.fileSystem
+        let segments = try directory.segments()
+        var report = VerifyReport()
+        report.strays = try journalErrors { () throws(FileError) in try fileSystem.list(directory.path) }
+            .filter { SegmentName($0) == nil && !SegmentDirectory.otherNames.contains($0) }.sorted()
+        var total: UInt64 = 0
+        for segment in segments {
+            total +=
+                try journalErrors { () throws(FileError) in try fileSystem.status(segment.path) }?.size ?? 0
+        }
+        var opened: [(file: any File, header: SegmentHeader)?] = []
+        for segment in segments {
+            do throws(JournalError) {
+                let (file, header) = try segment.openFile()
+                guard header.number == segment.name.number, header.generation == segment.name.generation
+                else {
+                    throw .corrupted(
+                        Damage(
+                            file: segment.path, offset: 0, reason: "segment header belongs to another file"))
+                }
+                opened.append((file, header))
+            } catch {
+                guard case .corrupted(let damage) = error else { throw error }
+                report.damages.append(damage)
+                opened.append(nil)
+            }
+        }
+        guard let anyHeader = opened.compactMap({ $0?.header }).first else { return report }
+        let slot = HeadSlot.newest(
+            try directory.headBytes(), journal: anyHeader.journal, inode: try directory.inode())
+        if let slot, let last = segments.last, slot.segment > last.name.number {
+            throw .missingSegment(path: directory.path, number: slot.segment)
+        }
+        var done: UInt64 = 0
+        var previous: (last: UInt64, chain: UInt32)?
+        for (place, segment) in segments.enumerated() {
+            guard let (file, header) = opened[place] else {
+                previous = nil
+                continue
+            }
+            if header.journal != anyHeader.journal {
+                report.damages.append(
+                    Damage(file: segment.path, offset: 0, reason: "segment belongs to another journal"))
+            }
+            if let previous, previous.last != header.previousLast || previous.chain != header.previousChain {
+                report.damages.append(
+                    Damage(file: segment.path, offset: 0, reason: "segment does not continue the one before"))
+            }
+            let isLast = place == segments.count - 1
+            var check = SegmentCheck(path: segment.path, name: segment.name.text, file: file, header: header)
+            try check.run(
+                through: isLast
+                    ? nil : place + 1 < opened.count ? opened[place + 1]?.header.previousLast : nil,
+                slot: isLast && slot?.segment == header.number ? slot : nil, isLast: isLast)
+            report.segments.append(check.result)
+            report.damages += check.damages
+            report.lost = check.lost ?? report.lost
+            report.tailBytes += check.tailBytes
+            previous = check.damages.isEmpty ? (check.lastCommit, check.chain) : nil
+            done += check.result.size
+            progress(done, total)
+            if report.damages.count > Self.damagesMax { break }
+        }
+        return report
+    }
+}
+
+/// The check of one segment file.
+struct SegmentCheck {
+    let path: String
+    let file: any File
+    let header: SegmentHeader
+    var result: VerifyReport.Segment
+    var damages: [Damage] = []
+    var lost: JournalError?
+    var tailBytes: UInt64 = 0
+    var lastCommit: UInt64
+    var chain: UInt32
+    private var tail = TailIndex()
+    private var footer: SegmentFooter?
+    private var end = UInt64(SegmentHeader.size)
+
+    init(path: String, name: String, file: any File, header: SegmentHeader) {
+        self.path = path
+        self.file = file
+        self.header = header
+        result = VerifyReport.Segment(
+            name: name, sealed: false, commits: nil, entries: 0, blocks: 0, rawBytes: 0, size: 0)
+        lastCommit = header.previousLast
+        chain = header.checksum
+    }
+
+    private mutating func report(_ offset: UInt64, _ reason: String, _ commits: ClosedRange<UInt64>? = nil) {
+        damages.append(Damage(file: path, offset: offset, commits: commits, reason: reason))
+    }
+
+    /// Checks the file; a slot of HEAD says where its durable part ends, a successor's start where it is void.
+    mutating func run(through limit: UInt64?, slot: HeadSlot?, isLast: Bool) throws(JournalError) {
+        let size = try journalErrors { () throws(FileError) in try file.status() }.size
+        result.size = size
+        let scanned = slot.map { min($0.end, size) } ?? size
+        var scanner = FrameScanner(
+            file: file, salt: header.salt, offset: end, limit: scanned, chain: header.checksum)
+        scanning: while damages.count < 10 {
+            switch try scanner.next() {
+            case .block(let block, let raw):
+                if let limit, block.firstCommit > limit { break scanning }
+                take(block, raw, at: scanner.frameOffset)
+                end = scanner.offset
+            case .index:
+                check(index: scanner.frameOffset, end: scanner.offset)
+                if footer == nil, slot != nil { end = scanner.offset }
+            case .filler: continue
+            case .footer(let found):
+                footer = found
+                if scanner.offset != size { report(scanner.offset, "bytes follow the footer") }
+            case .end: break scanning
+            case .damaged(let reason):
+                if slot == nil, isLast {
+                    // Without a proof this may be the torn tail of a commit that was never acknowledged.
+                    break scanning
+                }
+                if let limit, lastCommit >= limit, footer == nil, !isLast { break scanning }
+                report(
+                    scanner.frameOffset, reason,
+                    lastCommit + 1...max(lastCommit + 1, limit ?? slot?.lastCommit ?? 0))
+                guard let found = try scanner.findHeader() else { break scanning }
+                scanner.resume(at: found.offset, chain: found.header.previousCRC)
+            }
+        }
+        result.sealed = footer != nil
+        result.commits = tail.blocks.isEmpty ? nil : tail.blocks[0].firstCommit...lastCommit
+        result.entries = Int(tail.entryCount)
+        result.blocks = tail.blocks.count
+        result.rawBytes = tail.blocks.reduce(0) { $0 + UInt64($1.rawSize) }
+        if let footer { try check(footer) } else if !isLast { checkUnsealed(limit) }
+        if let slot {
+            try checkEnd(slot, size: size)
+        } else if isLast, footer == nil {
+            tailBytes = size - end
+        }
+    }
+
+    private mutating func take(_ block: BlockHeader, _ raw: [UInt8], at offset: UInt64) {
+        let continues = tail.blocks.last.map { !$0.endsBefore(block.firstCommit) } ?? false
+        if block.firstCommit < lastCommit || (block.firstCommit == lastCommit && !continues) {
+            report(offset, "commits do not rise", block.firstCommit...block.lastCommit)
+        }
+        let row = BlockRow(
+            offset: offset, storedSize: block.storedSize, rawSize: block.rawSize,
+            firstCommit: block.firstCommit,
+            lastCommit: block.lastCommit, firstWall: 0, lastWall: 0)
+        let before = tail.entryCount
+        if let commit = try? tail.add(row, raw: raw), commit.number == block.lastCommit,
+            tail.entryCount - before == UInt64(block.entryCount)
+        {
+            lastCommit = block.lastCommit
+            chain = block.checksum
+        } else {
+            report(offset, "block holds no valid entries", block.firstCommit...block.lastCommit)
+        }
+    }
+
+    private mutating func check(index offset: UInt64, end: UInt64) {
+        do throws(JournalError) {
+            let part = try IndexPart(file: file, salt: header.salt, offset: offset + 8)
+            if part.end != end { report(offset, "index frame does not have the size of its pages") }
+            try part.verify()
+        } catch {
+            if case .corrupted(let damage) = error { damages.append(damage) }
+        }
+    }
+
+    private mutating func check(_ footer: SegmentFooter) throws(JournalError) {
+        guard damages.isEmpty else { return }
+        let place = footer.fileSize - UInt64(SegmentFooter.size)
+        guard footer.lastCommit == lastCommit, footer.blocksEnd == end, footer.chain == chain,
+            Int(footer.blockCount) == tail.blocks.count, footer.entryCount == tail.entryCount
+        else { return report(place, "footer does not agree with the blocks") }
+        guard footer.blockCount > 0 else { return }
+        let found = try IndexPart(file: file, salt: header.salt, offset: footer.indexOffset).content()
+        var rebuilt = IndexContent()
+        rebuilt.append(IndexContent(tail))
+        rebuilt.finish()
+        if found != rebuilt { report(footer.indexOffset, "index does not agree with the blocks") }
+    }
+
+    private mutating func checkUnsealed(_ limit: UInt64?) {
+        // A cut segment awaits its seal; everything up to its successor's start must be there.
+        if let limit, lastCommit < limit {
+            report(end, "segment ends before the next one begins", lastCommit + 1...limit)
+        } else if limit == nil {
+            report(end, "segment has no footer")
+        }
+    }
+
+    private mutating func checkEnd(_ slot: HeadSlot, size: UInt64) throws(JournalError) {
+        if size < slot.end {
+            lost = .lostData(
+                acknowledged: JournalPlace(commit: slot.lastCommit, file: path, offset: slot.end),
+                found: JournalPlace(commit: lastCommit, file: path, offset: end))
+            return
+        }
+        if damages.isEmpty, end != slot.end || lastCommit != slot.lastCommit {
+            report(
+                end, "blocks do not end where HEAD says",
+                lastCommit + 1...max(lastCommit + 1, slot.lastCommit))
+        }
+        guard size > slot.end else { return }
+        let bytes = try file.bytes(at: slot.end, count: 8)
+        let isFiller =
+            bytes.count == 8 && bytes.word32(at: 0) == LZ4Frame.fillerMagic
+            && slot.end + 8 + UInt64(bytes.word32(at: 4)) == size
+        if !isFiller { tailBytes = size - slot.end }
+    }
+}
+
+extension BlockRow {
+    /// Whether all its commits end before a commit.
+    fileprivate func endsBefore(_ commit: UInt64) -> Bool { lastCommit < commit }
+}

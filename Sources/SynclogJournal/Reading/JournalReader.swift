@@ -1,0 +1,202 @@
+/// Commits one after the other, with those of their entries that pass the filter; commits without any are left out.
+///
+/// It reads what was durable when it was made; make another one to go on. Not for use by two threads at once.
+public struct JournalReader {
+    /// Called with damage that reading then goes around; without it damage is thrown.
+    public var onDamage: ((Damage) -> Void)?
+
+    private let snapshot: JournalSnapshot
+    private let filter: ReadFilter
+    private let position: JournalPosition
+    private let backward: Bool
+    /// The segment that comes next.
+    private var segment: Int
+    private var current: OpenSegment?
+    /// The blocks still to be read, the next one last.
+    private var rows: [BlockRow] = []
+    /// Commits to hand out, the next one last.
+    private var ready: [Commit] = []
+    /// A commit whose other blocks may follow.
+    private var carry: Commit?
+
+    init(_ snapshot: JournalSnapshot, from position: JournalPosition, backward: Bool, filter: ReadFilter)
+        throws(JournalError)
+    {
+        self.snapshot = snapshot
+        self.filter = filter
+        self.position = position
+        self.backward = backward
+        segment =
+            position.commit > snapshot.head.commit && backward
+            ? snapshot.segments.count - 1 : try snapshot.segmentIndex(of: position.commit)
+        if !backward, position.commit > snapshot.head.commit { segment = snapshot.segments.count }
+    }
+
+    /// The next commit, or nil at the end.
+    public mutating func next() throws(JournalError) -> Commit? {
+        while true {
+            if let commit = ready.popLast() {
+                if !commit.entries.isEmpty { return commit }
+                continue
+            }
+            if let row = rows.popLast(), let open = current {
+                do throws(JournalError) {
+                    take(try commits(of: row, in: open))
+                } catch {
+                    guard let onDamage, case .corrupted(let damage) = error else { throw error }
+                    onDamage(damage)
+                }
+                continue
+            }
+            if try !enterSegment() {
+                defer { carry = nil }
+                return carry.flatMap { $0.entries.isEmpty ? nil : $0 }
+            }
+        }
+    }
+
+    private mutating func enterSegment() throws(JournalError) -> Bool {
+        guard snapshot.segments.indices.contains(segment) else { return false }
+        let name = snapshot.segments[segment]
+        segment += backward ? -1 : 1
+        let open: OpenSegment
+        do throws(JournalError) {
+            open = try name.open()
+            let found = try matchingRows(of: open)
+            rows = backward ? found : found.reversed()
+            if let damage = open.content.withLock({ $0.damage }) { throw .corrupted(damage) }
+        } catch {
+            guard let onDamage, case .corrupted(let damage) = error else { throw error }
+            onDamage(damage)
+            // Its index cannot be trusted: look at every byte instead.
+            guard let salvaged = try Salvage(name, snapshot: snapshot) else { return true }
+            current = salvaged.segment
+            rows = backward ? salvaged.rows : salvaged.rows.reversed()
+            return true
+        }
+        current = open
+        return true
+    }
+
+    /// The blocks of a segment that may hold entries asked for, in order.
+    private func matchingRows(of open: OpenSegment) throws(JournalError) -> [BlockRow] {
+        let (parts, tail) = open.content.withLock { ($0.parts, $0.tail) }
+        var rows: [BlockRow] = []
+        for part in parts {
+            if backward
+                ? part.commits.lowerBound > position.commit : part.commits.upperBound < position.commit
+            {
+                continue
+            }
+            if let wall = filter.wall, !wall.overlaps(part.walls) { continue }
+            let first = backward ? 0 : try part.firstBlock(reaching: position.commit)
+            for number in try matchingBlocks(of: part, from: first) {
+                rows.append(try part.block(number))
+            }
+        }
+        if filter.zones == nil, filter.spaces == nil {
+            rows += tail.blocks
+        } else {
+            var wanted = Set<UInt32>()
+            for row in tail.groups where passes(space: Space(rawValue: row.space), zone: row.zone) {
+                wanted.insert(row.block)
+            }
+            for (number, row) in tail.blocks.enumerated() where wanted.contains(UInt32(number)) {
+                rows.append(row)
+            }
+        }
+        return rows.filter { row in
+            if backward ? row.firstCommit > position.commit : row.lastCommit < position.commit {
+                return false
+            }
+            guard let wall = filter.wall else { return true }
+            return row.firstWall <= wall.upperBound && row.lastWall >= wall.lowerBound
+        }
+    }
+
+    private func matchingBlocks(of part: IndexPart, from first: Int) throws(JournalError) -> [Int] {
+        var wanted = Set<Int>()
+        switch (filter.spaces, filter.zones) {
+        case (nil, nil): return Array(first..<max(first, part.blockCount))
+        case (let spaces?, let zones):
+            for space in spaces {
+                guard let zones else {
+                    wanted.formUnion(try part.blocks(space: space.rawValue, zone: nil, from: first))
+                    continue
+                }
+                for zone in space == .record ? zones : [0] {
+                    wanted.formUnion(try part.blocks(space: space.rawValue, zone: zone, from: first))
+                }
+            }
+        case (nil, let zones?):
+            wanted.formUnion(try part.zonelessBlocks(from: first))
+            for zone in zones {
+                wanted.formUnion(try part.blocks(space: Space.record.rawValue, zone: zone, from: first))
+            }
+        }
+        return wanted.sorted()
+    }
+
+    private func passes(space: Space, zone: UInt64) -> Bool {
+        if let spaces = filter.spaces, !spaces.contains(space) { return false }
+        guard zone != 0, let zones = filter.zones else { return true }
+        return zones.contains(zone)
+    }
+
+    /// The commits of a block with the entries asked for, and whether the last one goes on in the next block.
+    private func commits(of row: BlockRow, in open: OpenSegment) throws(JournalError) -> ([Commit], Bool) {
+        let raw = try snapshot.cache.read(row, of: open)
+        var commits: [Commit] = []
+        var goesOn = false
+        var parser = PayloadParser(raw)
+        do throws(CBORError) {
+            while !parser.isAtEnd {
+                switch try parser.next() {
+                case .commit(let info, let continued):
+                    commits.append(Commit(info: info, entries: []))
+                    goesOn = continued
+                case .entry(let view):
+                    guard let info = commits.last?.info else { throw CBORError(offset: 0) }
+                    let place = JournalPosition(commit: info.number, index: view.index)
+                    guard backward ? place < position : place > position,
+                        passes(space: view.space, zone: view.zone), filter.wall?.contains(info.wall) ?? true
+                    else { continue }
+                    commits[commits.count - 1].entries.append(view.entry(in: raw, commit: info.number))
+                }
+            }
+        } catch {
+            throw .corrupted(
+                Damage(
+                    file: open.path, offset: row.offset, commits: row.firstCommit...row.lastCommit,
+                    reason: "block holds no valid entries"))
+        }
+        return (commits, goesOn)
+    }
+
+    /// Takes a block's commits, joining a commit that lies in several blocks.
+    private mutating func take(_ block: (commits: [Commit], goesOn: Bool)) {
+        var commits = block.commits
+        guard !commits.isEmpty else { return }
+        if backward {
+            if let later = carry {
+                if later.info.number == commits[commits.count - 1].info.number {
+                    commits[commits.count - 1].entries += later.entries
+                } else {
+                    commits.append(later)
+                }
+            }
+            carry = commits.removeFirst()
+            ready = commits
+        } else {
+            if let earlier = carry {
+                if earlier.info.number == commits[0].info.number {
+                    commits[0].entries = earlier.entries + commits[0].entries
+                } else {
+                    commits.insert(earlier, at: 0)
+                }
+            }
+            carry = block.goesOn ? commits.removeLast() : nil
+            ready = commits.reversed()
+        }
+    }
+}

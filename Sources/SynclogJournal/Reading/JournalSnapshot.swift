@@ -1,0 +1,167 @@
+/// The durable content of a journal at one moment: its segments, and the head.
+struct JournalSnapshot: Sendable {
+    var segments: [Segment]
+    var head: JournalHead
+    /// The log clock of the head's commit.
+    var clock: Int64
+    let cache: BlockCache
+
+    /// The number of the segment that holds a commit: the last one that begins at or below it.
+    func segmentIndex(of commit: UInt64) throws(JournalError) -> Int {
+        var low = 0
+        var high = segments.count
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if try segments[middle].open().header.previousLast < commit {
+                low = middle
+            } else {
+                high = middle
+            }
+        }
+        return low
+    }
+
+    /// The newest put or delete of a key.
+    func entry(for key: EntryKey) throws(JournalError) -> StoredEntry? {
+        guard let found = try find(key) else { return nil }
+        return StoredEntry(
+            commit: found.commit, entry: found.view.entry(in: found.raw, commit: found.commit.number))
+    }
+
+    /// The position of the newest put or delete of a key.
+    func position(of key: EntryKey) throws(JournalError) -> JournalPosition? {
+        guard let found = try find(key) else { return nil }
+        return JournalPosition(commit: found.commit.number, index: found.view.index)
+    }
+
+    private struct Found {
+        var commit: CommitInfo
+        var view: EntryView
+        var raw: [UInt8]
+    }
+
+    private func find(_ key: EntryKey) throws(JournalError) -> Found? {
+        let fingerprint = synclogFingerprint(space: key.space, zone: key.zone, name: key.name[...])
+        for segment in segments.reversed() {
+            let open = try segment.open()
+            let (parts, rows, damage) = open.content.withLock { content in
+                (
+                    content.parts,
+                    content.tail.rows(of: fingerprint).map { ($0, content.tail.blocks[Int($0.block)]) },
+                    content.damage
+                )
+            }
+            // A newer version may lie in the damage: no answer is better than an old one.
+            if let damage { throw .corrupted(damage) }
+            for (row, block) in rows {
+                if let found = try look(row, block, open, key) { return found }
+            }
+            for part in parts.reversed() {
+                for row in try part.rows(of: fingerprint) {
+                    if let found = try look(row, try part.block(Int(row.block)), open, key) { return found }
+                }
+            }
+        }
+        return nil
+    }
+
+    private func look(
+        _ row: KeyRow, _ block: BlockRow, _ segment: OpenSegment, _ key: EntryKey
+    ) throws(JournalError) -> Found? {
+        let raw = try cache.read(block, of: segment)
+        let place = Int(row.place & ~KeyRow.tombstone)
+        var parser = PayloadParser(raw)
+        var commit: CommitInfo?
+        do throws(CBORError) {
+            while !parser.isAtEnd, parser.offset <= place {
+                switch try parser.next() {
+                case .commit(let info, _): commit = info
+                case .entry(let view) where view.range.lowerBound == place:
+                    guard view.space == key.space, view.zone == key.zone,
+                        raw[view.name].elementsEqual(key.name),
+                        let commit
+                    else { return nil }
+                    return Found(commit: commit, view: view, raw: raw)
+                case .entry: continue
+                }
+            }
+        } catch {
+            throw .corrupted(damage(block, segment, "block holds no valid entries"))
+        }
+        throw .corrupted(damage(block, segment, "index names an entry that the block lacks"))
+    }
+
+    private func damage(_ block: BlockRow, _ segment: OpenSegment, _ reason: String) -> Damage {
+        Damage(
+            file: segment.path, offset: block.offset, commits: block.firstCommit...block.lastCommit,
+            reason: reason)
+    }
+
+    /// The last commit with records of a zone, or 0.
+    func lastCommit(ofZone zone: UInt64) throws(JournalError) -> UInt64 {
+        for segment in segments.reversed() {
+            let open = try segment.open()
+            let (parts, row, damage) = open.content.withLock { ($0.parts, $0.tail.zones[zone], $0.damage) }
+            if let damage { throw .corrupted(damage) }
+            if let row { return row.lastCommit }
+            for part in parts.reversed() {
+                if let row = try part.zoneRow(zone) { return row.lastCommit }
+            }
+            // A zone has no records before the commit that made it.
+            if open.header.previousLast < zone { return 0 }
+        }
+        return 0
+    }
+
+    /// The zones with records after a commit, each with its last commit.
+    func zonesChanged(after commit: UInt64) throws(JournalError) -> [UInt64: UInt64] {
+        var zones: [UInt64: UInt64] = [:]
+        func see(_ row: ZoneRow) {
+            if row.lastCommit > commit { zones[row.zone] = max(zones[row.zone] ?? 0, row.lastCommit) }
+        }
+        for segment in segments.reversed() {
+            let open = try segment.open()
+            let (parts, rows, damage) = open.content.withLock {
+                ($0.parts, Array($0.tail.zones.values), $0.damage)
+            }
+            if let damage { throw .corrupted(damage) }
+            rows.forEach(see)
+            for part in parts where part.commits.upperBound > commit { try part.zoneRows().forEach(see) }
+            if open.header.previousLast <= commit { break }
+        }
+        return zones
+    }
+
+    /// The session in force at a commit.
+    func session(at commit: UInt64) throws(JournalError) -> SessionInfo {
+        let open = try segments[try segmentIndex(of: commit)].open()
+        let (parts, rows) = open.content.withLock { ($0.parts, $0.tail.sessions) }
+        if let row = rows.last(where: { $0.info.commit <= commit }) { return row.info }
+        for part in parts.reversed() where part.sessionCount > 0 {
+            var low = 0
+            var high = part.sessionCount
+            while low < high {
+                let middle = (low + high) / 2
+                if try part.session(middle).info.commit <= commit { low = middle + 1 } else { high = middle }
+            }
+            if low > 0 { return try part.session(low - 1).info }
+        }
+        return open.header.session
+    }
+
+    /// The commit that carries the first session label after a commit, or nil.
+    func nextSession(after commit: UInt64) throws(JournalError) -> SessionInfo? {
+        for segment in segments[(try segmentIndex(of: commit))...] {
+            let open = try segment.open()
+            let (parts, rows) = open.content.withLock { ($0.parts, $0.tail.sessions) }
+            for part in parts {
+                for number in 0..<part.sessionCount {
+                    let row = try part.session(number)
+                    if row.info.commit > commit { return row.info }
+                }
+            }
+            if let row = rows.first(where: { $0.info.commit > commit }) { return row.info }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,219 @@
+/// Opening for writing: the scan above HEAD, the verdict, and what follows from it. Runs under LOCK.
+extension LiveJournal {
+    /// Loads the journal for writing and brings its end in order.
+    func loadForWriting() throws(JournalError) {
+        cache.removeAll()
+        recoveryPending = false
+        mustReload = false
+        let segment = try openLast(writing: true)
+        let size = try journalErrors { () throws(FileError) in try segment.file.status() }.size
+        let fileSystem = options.fileSystem
+        isFollower = try journalErrors { () throws(FileError) in
+            try fileSystem.status(directory.followerPath) != nil
+        }
+        slot = try readHead(segment.header.journal)
+        if let slot {
+            if slot.segment > segment.header.number {
+                throw .missingSegment(path: directory.path, number: slot.segment)
+            }
+            if slot.segment == segment.header.number {
+                try load(segment, through: slot, size: size)
+                if let damage = segment.content.withLock({ $0.damage }) { throw .corrupted(damage) }
+            }
+        }
+        if let slot, slot.segment == segment.header.number, try isCleanEnd(segment) {
+            nextNumber = segment.content.withLock { $0.lastCommit } + 1
+        } else {
+            try recover(segment, size: size)
+        }
+        try continueNumbers()
+        try checkContinuity()
+    }
+
+    /// Whether this handle's own last commit is still what it was; otherwise a new session begins.
+    private func checkContinuity() throws(JournalError) {
+        guard let ownSession, ownCommit > 0 else { return }
+        let snapshot = try snapshot()
+        guard ownCommit <= snapshot.head.commit, try snapshot.session(at: ownCommit).label == ownSession
+        else {
+            needsSession = true
+            return
+        }
+    }
+
+    /// Numbers go on above what relaxed commits may have used.
+    private func continueNumbers() throws(JournalError) {
+        guard let entry = try snapshot().entry(for: EntryKey(space: .reserve, name: [])) else { return }
+        var reader = CBORReader(entry.entry.value)
+        guard let reserved = try? reader.unsigned() else { return }
+        nextNumber = max(nextNumber, reserved + 1)
+    }
+
+    private struct Tail {
+        var blocks: [GroupEncoder.Block] = []
+        /// The number of blocks up to the end of the last whole commit.
+        var whole = 0
+        var wholeEnd: UInt64
+        var footer: SegmentFooter?
+        var findings: TailFindings
+    }
+
+    private func scanTail(_ segment: OpenSegment, size: UInt64) throws(JournalError) -> Tail {
+        let known = segment.content.withLock { $0 }
+        var scanner = FrameScanner(
+            file: segment.file, salt: segment.header.salt, offset: known.end, limit: size, chain: known.chain)
+        var tail = Tail(
+            wholeEnd: known.end,
+            findings: TailFindings(
+                proven: known.lastCommit, wholeThrough: known.lastCommit, highestSeen: known.lastCommit))
+        scanning: while true {
+            switch try scanner.next() {
+            case .block(let header, let raw):
+                tail.findings.proven = max(tail.findings.proven, header.syncedThrough)
+                tail.findings.highestSeen = max(tail.findings.highestSeen, header.lastCommit)
+                tail.blocks.append(GroupEncoder.Block(header: header, raw: raw, offset: scanner.frameOffset))
+                if header.endsCommit {
+                    tail.whole = tail.blocks.count
+                    tail.wholeEnd = scanner.offset
+                    tail.findings.wholeThrough = header.lastCommit
+                }
+            case .footer(let footer):
+                tail.findings.proven = max(tail.findings.proven, footer.lastCommit)
+                if scanner.offset == size { tail.footer = footer }
+            case .index, .filler: continue
+            case .end: break scanning
+            case .damaged(let reason):
+                tail.findings.damage = (tail.wholeEnd, reason)
+                while let found = try scanner.findHeader() {
+                    tail.findings.proven = max(tail.findings.proven, found.header.syncedThrough)
+                    tail.findings.highestSeen = max(tail.findings.highestSeen, found.header.lastCommit)
+                    scanner.resume(at: found.offset, chain: 0)
+                }
+                break scanning
+            }
+        }
+        if tail.whole < tail.blocks.count, tail.findings.damage == nil {
+            tail.findings.damage = (tail.wholeEnd, "commit is not whole")
+        }
+        return tail
+    }
+
+    private func recover(_ segment: OpenSegment, size: UInt64) throws(JournalError) {
+        let tail = try scanTail(segment, size: size)
+        let verdict = TailVerdict(tail.findings)
+        if case .corrupted(let offset, let commits, let reason) = verdict {
+            throw .corrupted(Damage(file: segment.path, offset: offset, commits: commits, reason: reason))
+        }
+        let whole = tail.blocks.prefix(tail.whole)
+        for block in whole where block.header.lastCommit <= tail.findings.proven {
+            let valid = try segment.content.withLock { content throws(JournalError) in
+                try content.add(block.header, raw: block.raw, offset: block.offset)
+            }
+            if !valid { throw damaged(segment, block) }
+        }
+        let survivors = whole.filter { $0.header.lastCommit > tail.findings.proven }
+        if verdict == .torn { try dropTorn(segment, from: tail.wholeEnd, size: size) }
+        try sealPredecessor()
+        if !survivors.isEmpty {
+            try moveSurvivors(survivors, of: segment)
+            recoveryNote = recoveryNote ?? note("survivors", segment.header.number, tail.wholeEnd, 0)
+        } else if tail.footer != nil, verdict == .clean {
+            // The segment was sealed, but its successor was not published.
+            guard try segment.loadSealed(size: size) else { throw .closed }
+            try startSegment(after: segment)
+        } else {
+            let end = segment.content.withLock { $0.end }
+            try journalErrors { () throws(FileError) in try segment.file.truncate(to: end) }
+            fileSize = end
+        }
+        let lastCommit = try live.content.withLock { $0.lastCommit }
+        nextNumber = max(tail.findings.highestSeen, lastCommit) + 1
+        try sweepDrafts()
+        try writeHead()
+    }
+
+    private func damaged(_ segment: OpenSegment, _ block: GroupEncoder.Block) -> JournalError {
+        .corrupted(
+            Damage(
+                file: segment.path, offset: block.offset,
+                commits: block.header.firstCommit...block.header.lastCommit,
+                reason: "block holds no valid entries"))
+    }
+
+    private func note(_ what: String, _ segment: UInt64, _ offset: UInt64, _ size: UInt64) -> [UInt8] {
+        var value = CBORWriter()
+        value.array(4)
+        value.text(what)
+        value.unsigned(segment)
+        value.unsigned(offset)
+        value.unsigned(size)
+        return value.bytes
+    }
+
+    /// Keeps the bytes of a torn tail aside, unless they are zeros.
+    private func dropTorn(_ segment: OpenSegment, from offset: UInt64, size: UInt64) throws(JournalError) {
+        var bytes = try segment.file.bytes(at: offset, count: Int(min(size - offset, 1 << 30)))
+        while bytes.last == 0 { bytes.removeLast() }
+        guard !bytes.isEmpty else { return }
+        let name = SegmentName(number: segment.header.number, generation: segment.header.generation)
+        try directory.keepAside(bytes, of: name, offset: offset)
+        recoveryNote = note("torn", segment.header.number, offset, UInt64(bytes.count))
+    }
+
+    /// Copies whole commits that were never surely synced to a segment of their own, then cuts and seals the old one.
+    private func moveSurvivors(_ survivors: [GroupEncoder.Block], of old: OpenSegment) throws(JournalError) {
+        let content = old.content.withLock { $0 }
+        let (bytes, header) = newHeader(after: old, content).encoded()
+        var encoder = GroupEncoder(
+            start: 0, front: bytes, salt: header.salt, chain: header.checksum, blockSize: options.blockSize,
+            syncedThrough: content.lastCommit, checkpoint: 0)
+        for block in survivors {
+            let row = BlockRow(
+                offset: block.offset, storedSize: block.header.storedSize, rawSize: block.header.rawSize,
+                firstCommit: block.header.firstCommit, lastCommit: block.header.lastCommit, firstWall: 0,
+                lastWall: 0)
+            encoder.add(try old.stored(row), raw: block.raw)
+        }
+        let name = SegmentName(number: header.number, generation: 0)
+        try directory.publish(encoder.output, as: name, random: options.random())
+        let fresh = try adopt(name, writing: true)
+        for block in encoder.blocks {
+            let valid = try fresh.content.withLock { content throws(JournalError) in
+                try content.add(block.header, raw: block.raw, offset: block.offset)
+            }
+            if !valid { throw damaged(fresh, block) }
+        }
+        try seal(old)
+    }
+
+    /// A crash between publishing a recovered segment and cutting the old one left that one unsealed.
+    private func sealPredecessor() throws(JournalError) {
+        guard segments.count >= 2 else { return }
+        let previous = segments[segments.count - 2]
+        let open = try previous.open()
+        guard open.content.withLock({ $0.footer }) == nil else { return }
+        if let damage = open.content.withLock({ $0.damage }) { throw .corrupted(damage) }
+        let (file, header) = try Segment.openFile(
+            previous.path, fileSystem: options.fileSystem, writing: true)
+        let writable = OpenSegment(path: previous.path, file: file, header: header)
+        let content = open.content.withLock { $0 }
+        writable.content.withLock { $0 = content }
+        try seal(writable)
+        previous.adopt(writable)
+    }
+
+    /// Removes what crashed processes left in `tmp`, if nobody compacts.
+    private func sweepDrafts() throws(JournalError) {
+        let folder = directory.path + "/tmp"
+        let fileSystem = options.fileSystem
+        try journalErrors { () throws(FileError) in
+            guard try fileSystem.status(folder) != nil else { return }
+            let names = try fileSystem.list(folder)
+            guard !names.isEmpty else { return }
+            let compact = try fileSystem.open(directory.path + "/COMPACT", .create)
+            guard try compact.tryLock() else { return }
+            defer { compact.unlock() }
+            for name in names.sorted() { try fileSystem.remove(folder + "/" + name) }
+        }
+    }
+}

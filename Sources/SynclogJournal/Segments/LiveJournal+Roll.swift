@@ -1,0 +1,77 @@
+/// Sealing a segment and starting the next one. Runs under LOCK.
+extension LiveJournal {
+    /// The header of the segment that follows another one.
+    func newHeader(after old: OpenSegment, _ content: SegmentContent) -> SegmentHeader {
+        SegmentHeader(
+            journal: old.header.journal, session: content.session, number: old.header.number + 1,
+            firstCommit: content.lastCommit + 1, previousLast: content.lastCommit,
+            previousChain: content.chain,
+            previousGeneration: old.header.generation, salt: options.random(), clock: content.clock)
+    }
+
+    /// Opens a segment that was just published and makes it the live one.
+    func adopt(_ name: SegmentName, writing: Bool) throws(JournalError) -> OpenSegment {
+        let segment = Segment(name: name, directory: directory.path, fileSystem: options.fileSystem)
+        let (file, header) = try Segment.openFile(
+            segment.path, fileSystem: options.fileSystem, writing: writing)
+        let open = OpenSegment(path: segment.path, file: file, header: header)
+        segment.adopt(open)
+        segments.last?.setSuccessor(segment)
+        segments.append(segment)
+        setLive(open)
+        fileSize = try journalErrors { () throws(FileError) in try file.status() }.size
+        return open
+    }
+
+    /// Publishes the empty segment that follows a sealed one.
+    func startSegment(after old: OpenSegment) throws(JournalError) {
+        let content = old.content.withLock { $0 }
+        let (bytes, header) = newHeader(after: old, content).encoded()
+        let name = SegmentName(number: header.number, generation: 0)
+        try directory.publish(bytes, as: name, random: options.random())
+        _ = try adopt(name, writing: true)
+    }
+
+    /// Writes the index and the footer behind the last durable block, cuts off everything else, and syncs.
+    func seal(_ segment: OpenSegment) throws(JournalError) {
+        let content = segment.content.withLock { $0 }
+        var index = IndexContent()
+        for part in content.parts { index.append(try part.content()) }
+        index.append(IndexContent(content.tail))
+        index.finish()
+        let page = UInt64(IndexLayout.page)
+        let first = (content.end + 16 + page - 1) / page * page
+        var bytes = LZ4Frame.skippableHead(LZ4Frame.fillerMagic, size: first - 8 - content.end - 8)
+        bytes += [UInt8](repeating: 0, count: Int(first - 8 - content.end) - bytes.count)
+        let pages = index.pages(salt: segment.header.salt, offset: first, earlier: [], filtered: true)
+        bytes += LZ4Frame.skippableHead(LZ4Frame.indexMagic, size: UInt64(pages.count))
+        bytes += pages
+        let size = first + UInt64(pages.count) + UInt64(SegmentFooter.size)
+        let footer = SegmentFooter(
+            indexOffset: first, indexPages: UInt32(pages.count / IndexLayout.page),
+            blockCount: UInt32(index.blocks.count), blocksEnd: content.end, lastCommit: content.lastCommit,
+            chain: content.chain, entryCount: index.entryCount, fileSize: size)
+        bytes += footer.encoded(salt: segment.header.salt)
+        do {
+            try segment.file.truncate(to: content.end)
+            try segment.file.write(bytes, at: content.end)
+        } catch {
+            // Without room for its index the segment stays live, as it was.
+            try? segment.file.truncate(to: content.end)
+            throw .file(error)
+        }
+        do { try segment.file.syncData() } catch { throw .durabilityUnknown(error) }
+        _ = try segment.loadSealed(size: size)
+        segment.content.withLock { $0.clock = content.clock }
+    }
+
+    /// Seals the live segment if it has reached its size, and starts the next one.
+    func rollIfFull() throws(JournalError) {
+        let segment = try live
+        let (end, last) = segment.content.withLock { ($0.end, $0.lastCommit) }
+        guard unsynced == nil, end >= UInt64(segmentSize), last > segment.header.previousLast else { return }
+        try seal(segment)
+        try startSegment(after: segment)
+        try writeHead()
+    }
+}

@@ -1,0 +1,274 @@
+internal import Glibc
+
+/// The head of a journal: the live segment, HEAD, and what is needed to go on from there.
+///
+/// Not Sendable: the journal hands it to one thread at a time. All file access at the head happens here.
+final class LiveJournal {
+    let directory: SegmentDirectory
+    let options: JournalOptions
+    let mode: JournalMode
+    let cache = BlockCache()
+    var lock: DirectoryLock?
+    var segments: [Segment] = []
+    /// The slot of HEAD that was read or written last.
+    var slot: HeadSlot?
+    /// The highest counter of any slot seen.
+    var counter: UInt64 = 0
+    var inode: UInt64 = 0
+    /// The lowest number that the next commit may have.
+    var nextNumber: UInt64 = 1
+    var recoveryPending = false
+    /// The end that HEAD names but the files lack, when opened in spite of it.
+    var lostEnd: JournalError?
+    var isFollower = false
+    /// The label in force at this handle's own last commit, and that commit.
+    var ownSession: UInt64?
+    var ownCommit: UInt64 = 0
+    var needsSession = true
+    /// Whether the files may no longer be what this handle knows of them.
+    var mustReload = false
+    /// The content of a note about a recovery, for the next commit.
+    var recoveryNote: [UInt8]?
+    /// The size in bytes of the live file.
+    var fileSize: UInt64 = 0
+    /// The commits this handle wrote, for deciding about zero-fill.
+    var commitsWritten = 0
+    /// Whether blocks lie in the live file that are not synced yet (relaxed commits).
+    var unsynced: UnsyncedGroup?
+    /// The highest number that relaxed commits may use without asking again.
+    var reservedThrough: UInt64 = 0
+    /// Why this handle writes no more: a sync failed.
+    var poison: JournalError?
+
+    private var opened: OpenSegment?
+
+    init(path: String, mode: JournalMode, options: JournalOptions) {
+        directory = SegmentDirectory(path: path, fileSystem: options.fileSystem)
+        self.mode = mode
+        self.options = options
+    }
+
+    /// The live segment; there is one after the first load.
+    var live: OpenSegment {
+        get throws(JournalError) {
+            guard let opened else { throw .closed }
+            return opened
+        }
+    }
+
+    func setLive(_ segment: OpenSegment) { opened = segment }
+
+    var segmentSize: Int {
+        min(options.segmentSize ?? (mode == .exclusive ? 64 << 20 : 1 << 20), FormatLimits.segmentSizeMax)
+    }
+
+    /// The durable content as it is known now.
+    func snapshot() throws(JournalError) -> JournalSnapshot {
+        let (commit, session, clock) = try live.content.withLock { ($0.lastCommit, $0.session, $0.clock) }
+        return JournalSnapshot(
+            segments: segments,
+            head: JournalHead(commit: commit, session: session.label, recoveryPending: recoveryPending),
+            clock: clock, cache: cache)
+    }
+
+    /// The newest slot of HEAD for this journal and directory.
+    func readHead(_ journal: JournalID) throws(JournalError) -> HeadSlot? {
+        let bytes = try directory.headBytes()
+        counter = max(counter, HeadSlot.highestCounter(bytes))
+        return HeadSlot.newest(bytes, journal: journal, inode: inode)
+    }
+
+    /// Lists the segments and opens the last one.
+    func openLast(writing: Bool) throws(JournalError) -> OpenSegment {
+        inode = try directory.inode()
+        segments = try directory.segments()
+        let last = segments[segments.count - 1]
+        let (file, header) = try Segment.openFile(last.path, fileSystem: options.fileSystem, writing: writing)
+        guard header.number == last.name.number, header.generation == last.name.generation else {
+            throw .corrupted(
+                Damage(file: last.path, offset: 0, reason: "segment header belongs to another file"))
+        }
+        if writing, header.readOnly { throw .unsupported(path: last.path, feature: "compatible flags") }
+        let segment = OpenSegment(path: last.path, file: file, header: header)
+        last.adopt(segment)
+        opened = segment
+        return segment
+    }
+
+    /// Indexes the live segment up to what a slot of HEAD proves.
+    func load(_ segment: OpenSegment, through slot: HeadSlot, size: UInt64) throws(JournalError) {
+        if slot.checkpoint > 0 {
+            do throws(JournalError) {
+                try segment.loadCheckpoints(last: slot.checkpoint)
+            } catch {
+                // A checkpoint only saves time; `verify` tells that it is damaged.
+                guard case .corrupted = error else { throw error }
+            }
+        }
+        try segment.scan(to: min(slot.end, size))
+        let found = segment.content.withLock { content in
+            if content.tail.blocks.isEmpty { content.clock = max(content.clock, slot.clock) }
+            return JournalPlace(commit: content.lastCommit, file: segment.path, offset: content.end)
+        }
+        if size < slot.end {
+            throw .lostData(
+                acknowledged: JournalPlace(commit: slot.lastCommit, file: segment.path, offset: slot.end),
+                found: found)
+        }
+        segment.content.withLock { content in
+            if content.damage == nil, content.end != slot.end || content.lastCommit != slot.lastCommit {
+                content.damage = Damage(
+                    file: segment.path, offset: content.end, commits: content.lastCommit + 1 ... .max,
+                    reason: "blocks do not end where HEAD says")
+            }
+        }
+    }
+
+    /// Whether nothing but a filler lies behind the last durable block.
+    func isCleanEnd(_ segment: OpenSegment) throws(JournalError) -> Bool {
+        fileSize = try journalErrors { () throws(FileError) in try segment.file.status() }.size
+        let end = segment.content.withLock { $0.end }
+        if fileSize == end { return true }
+        let bytes = try segment.file.bytes(at: end, count: 8)
+        return bytes.count == 8 && bytes.word32(at: 0) == LZ4Frame.fillerMagic
+            && end + 8 + UInt64(bytes.word32(at: 4)) == fileSize
+    }
+
+    /// Writes the next slot of HEAD for the live segment's durable end.
+    func writeHead() throws(JournalError) {
+        let segment = try live
+        let layout = slot?.layout ?? 1
+        let slot = segment.content.withLock { content in
+            HeadSlot(
+                counter: counter + 1, journal: segment.header.journal, session: content.session.label,
+                layout: layout, segment: segment.header.number, generation: segment.header.generation,
+                end: content.end, lastCommit: content.lastCommit, chain: content.chain,
+                boot: options.fileSystem.bootID(), inode: inode, clock: content.clock,
+                checkpoint: content.checkpoint)
+        }
+        try journalErrors { () throws(FileError) in
+            let file = try options.fileSystem.open(directory.headPath, .create)
+            try file.write(slot.encoded(), at: slot.counter % 2 * UInt64(HeadSlot.size))
+        }
+        counter = slot.counter
+        self.slot = slot
+        recoveryPending = false
+    }
+
+    // MARK: - Reading without the lock
+
+    /// Loads everything that is provably durable, without changing a file.
+    func loadForReading() throws(JournalError) {
+        var attempts = 0
+        while true {
+            let pending: Bool
+            do throws(JournalError) {
+                pending = try loadOnceForReading()
+            } catch {
+                // A file that vanished between listing and opening was replaced: look again.
+                guard case .file(let failure) = error, failure.code == ENOENT, attempts < 3 else {
+                    throw error
+                }
+                attempts += 1
+                continue
+            }
+            // Whole blocks above the proof: a writer may be between its write and HEAD. Give it a moment.
+            recoveryPending = pending
+            if !pending || attempts >= 40 { return }
+            attempts += 1
+            usleep(2500)
+        }
+    }
+
+    private func loadOnceForReading() throws(JournalError) -> Bool {
+        let segment = try openLast(writing: false)
+        let size = try journalErrors { () throws(FileError) in try segment.file.status() }.size
+        isFollower = try journalErrors { () throws(FileError) in
+            try options.fileSystem.status(directory.followerPath) != nil
+        }
+        let slot = try readHead(segment.header.journal)
+        self.slot = slot
+        if let slot, slot.segment > segment.header.number {
+            throw .missingSegment(path: directory.path, number: slot.segment)
+        }
+        if let slot, slot.segment == segment.header.number {
+            do throws(JournalError) {
+                try load(segment, through: slot, size: size)
+            } catch {
+                guard case .lostData = error, options.acceptsLostEnd else { throw error }
+                lostEnd = error
+                return false
+            }
+            if slot.boot == options.fileSystem.bootID(), try isCleanEnd(segment) { return false }
+        }
+        return try extendByProof(segment, size: size) || slot?.boot != options.fileSystem.bootID()
+    }
+
+    /// Adds the whole blocks that later blocks prove durable.
+    /// - Returns: Whether more lies behind them.
+    private func extendByProof(_ segment: OpenSegment, size: UInt64) throws(JournalError) -> Bool {
+        let known = segment.content.withLock { $0 }
+        guard known.damage == nil else { return false }
+        var scanner = FrameScanner(
+            file: segment.file, salt: segment.header.salt, offset: known.end, limit: size, chain: known.chain)
+        var proven = known.lastCommit
+        var found = known.lastCommit
+        scanning: while true {
+            switch try scanner.next() {
+            case .block(let header, _):
+                proven = max(proven, header.syncedThrough)
+                found = header.lastCommit
+            case .footer(let footer): proven = max(proven, footer.lastCommit)
+            case .index, .filler: continue
+            case .end, .damaged: break scanning
+            }
+        }
+        if proven > known.lastCommit { try segment.scan(to: size, through: proven) }
+        return found > proven || slot == nil
+    }
+
+    /// Takes over what other processes made durable since the last look, without the lock.
+    func refresh() throws(JournalError) {
+        guard mode != .exclusive || lock == nil, unsynced == nil else { return }
+        let segment = try live
+        let newest = try readHead(segment.header.journal)
+        let sameDirectory = try directory.inode() == inode
+        if let slot, let newest, newest == slot, !recoveryPending, sameDirectory { return }
+        if let slot, let newest, sameDirectory, newest.counter > slot.counter,
+            try advance(to: newest, in: segment)
+        {
+            recoveryPending = false
+            return
+        }
+        cache.removeAll()
+        mustReload = true
+        try loadForReading()
+    }
+
+    /// Indexes what a newer slot of HEAD proves in the same segment.
+    /// - Returns: False if the slot is not a continuation of what is known.
+    func advance(to newest: HeadSlot, in segment: OpenSegment) throws(JournalError) -> Bool {
+        let end = segment.content.withLock { $0.end }
+        guard newest.segment == segment.header.number, newest.generation == segment.header.generation,
+            newest.end >= end
+        else { return false }
+        if newest.end > end { try segment.scan(to: newest.end) }
+        let matches = segment.content.withLock { content in
+            content.damage == nil && content.end == newest.end && content.lastCommit == newest.lastCommit
+                && content.chain == newest.chain
+        }
+        if matches { slot = newest }
+        return matches
+    }
+}
+
+/// Relaxed commits that were written but not synced.
+struct UnsyncedGroup {
+    var blocks: [GroupEncoder.Block]
+    var end: UInt64
+    var chain: UInt32
+    var clock: Int64
+    var lastCommit: UInt64
+    var newest: [EntryKey: StoredEntry]
+    var lastCommits: [UInt64: UInt64]
+}

@@ -1,0 +1,244 @@
+/// One segment file, opened when it is first needed.
+final class Segment: Sendable {
+    let name: SegmentName
+    let path: String
+    private let fileSystem: any FileSystem
+    private let state: Monitor<State>
+
+    private struct State {
+        var opened: OpenSegment?
+        /// The next segment; it says where this one ends if it was never sealed.
+        var successor: Segment?
+    }
+
+    init(name: SegmentName, directory: String, fileSystem: any FileSystem) {
+        self.name = name
+        path = directory + "/" + name.text
+        self.fileSystem = fileSystem
+        state = Monitor(State())
+    }
+
+    func setSuccessor(_ segment: Segment) { state.withLock { $0.successor = segment } }
+
+    /// The segment if it is open already.
+    var ifOpen: OpenSegment? { state.withLock { $0.opened } }
+
+    /// Keeps a segment that was opened elsewhere.
+    func adopt(_ opened: OpenSegment) { state.withLock { $0.opened = opened } }
+
+    /// Opens the file and reads its header.
+    static func openFile(_ path: String, fileSystem: any FileSystem, writing: Bool) throws(JournalError)
+        -> (file: any File, header: SegmentHeader)
+    {
+        let file = try journalErrors { () throws(FileError) in
+            try fileSystem.open(path, writing ? .readWrite : .read)
+        }
+        let header = try SegmentHeader(try file.bytes(at: 0, count: SegmentHeader.size), file: path)
+        return (file, header)
+    }
+
+    /// Opens the file for reading and reads its header only.
+    func openFile() throws(JournalError) -> (file: any File, header: SegmentHeader) {
+        try Self.openFile(path, fileSystem: fileSystem, writing: false)
+    }
+
+    /// The open segment: by its footer if it is sealed, by a scan up to its successor's start if it was cut.
+    func open() throws(JournalError) -> OpenSegment {
+        if let opened = ifOpen { return opened }
+        let (file, header) = try openFile()
+        guard header.number == name.number, header.generation == name.generation else {
+            throw .corrupted(Damage(file: path, offset: 0, reason: "segment header belongs to another file"))
+        }
+        let opened = OpenSegment(path: path, file: file, header: header)
+        let size = try journalErrors { () throws(FileError) in try file.status() }.size
+        if try !opened.loadSealed(size: size) {
+            guard let successor = state.withLock({ $0.successor }) else {
+                throw .corrupted(Damage(file: path, offset: size, reason: "segment has no footer"))
+            }
+            let limit = try successor.open().header.previousLast
+            try opened.scan(to: size, through: limit)
+        }
+        return state.withLock { state in
+            if let other = state.opened { return other }
+            state.opened = opened
+            return opened
+        }
+    }
+}
+
+/// A segment's file, header and index.
+final class OpenSegment: Sendable {
+    let path: String
+    let file: any File
+    let header: SegmentHeader
+    let content: Monitor<SegmentContent>
+
+    init(path: String, file: any File, header: SegmentHeader) {
+        self.path = path
+        self.file = file
+        self.header = header
+        content = Monitor(
+            SegmentContent(
+                end: UInt64(SegmentHeader.size), lastCommit: header.previousLast, chain: header.checksum,
+                clock: header.clock, session: header.session))
+    }
+
+    /// Takes the index of a sealed file.
+    /// - Returns: False if there is no valid footer.
+    func loadSealed(size: UInt64) throws(JournalError) -> Bool {
+        guard size >= UInt64(SegmentHeader.size + SegmentFooter.size) else { return false }
+        let place = size - UInt64(SegmentFooter.size)
+        let bytes = try file.bytes(at: place, count: SegmentFooter.size)
+        guard let footer = SegmentFooter(bytes, salt: header.salt, fileSize: size) else { return false }
+        let part = try IndexPart(file: file, salt: header.salt, offset: footer.indexOffset)
+        var session = header.session
+        if part.sessionCount > 0 { session = try part.session(part.sessionCount - 1).info }
+        content.withLock { content in
+            content.parts = footer.blockCount > 0 ? [part] : []
+            content.tail.removeAll()
+            content.end = footer.blocksEnd
+            content.lastCommit = footer.lastCommit
+            content.chain = footer.chain
+            content.session = session
+            content.footer = footer
+        }
+        return true
+    }
+
+    /// Takes the checkpoints that end with the one at an offset, and goes on from there.
+    func loadCheckpoints(last offset: UInt64) throws(JournalError) {
+        let last = try IndexPart(file: file, salt: header.salt, offset: offset)
+        let row = try last.block(last.blockCount - 1)
+        let bytes = try file.bytes(at: row.offset, count: BlockHeader.size)
+        guard let block = BlockHeader(bytes, at: 0, salt: header.salt, offset: row.offset) else {
+            throw .corrupted(
+                Damage(file: path, offset: row.offset, reason: "block header does not match its checksum"))
+        }
+        var parts: [IndexPart] = []
+        for place in last.earlier {
+            parts.append(try IndexPart(file: file, salt: header.salt, offset: place))
+        }
+        parts.append(last)
+        var session = header.session
+        for part in parts where part.sessionCount > 0 {
+            session = try part.session(part.sessionCount - 1).info
+        }
+        content.withLock { content in
+            content.parts = parts
+            content.tail.removeAll()
+            content.end = last.end
+            content.lastCommit = last.commits.upperBound
+            content.chain = block.checksum
+            content.session = session
+            content.checkpoint = offset
+        }
+    }
+
+    /// Indexes the blocks from the known end to `limit`, no commit above `through`; damage is kept, not thrown.
+    func scan(to limit: UInt64, through last: UInt64 = .max) throws(JournalError) {
+        var state = content.withLock { $0 }
+        var scanner = FrameScanner(
+            file: file, salt: header.salt, offset: state.end, limit: limit, chain: state.chain)
+        scanning: while true {
+            switch try scanner.next() {
+            case .block(let blockHeader, let raw):
+                if blockHeader.firstCommit > last { break scanning }
+                if try !state.add(blockHeader, raw: raw, offset: scanner.frameOffset) {
+                    state.damage = damage(
+                        scanner.frameOffset, "block holds no valid entries", state.lastCommit)
+                    break scanning
+                }
+            case .index:
+                // A checkpoint that another process wrote: its blocks are in the tail already.
+                state.checkpoint = scanner.frameOffset + 8
+                state.end = scanner.offset
+            case .filler: continue
+            case .footer, .end: break scanning
+            case .damaged(let reason):
+                // Above the last commit asked for, wrong bytes are nobody's.
+                if last == .max || state.lastCommit < last {
+                    state.damage = damage(scanner.frameOffset, reason, state.lastCommit)
+                }
+                break scanning
+            }
+        }
+        let scanned = state
+        content.withLock { $0 = scanned }
+    }
+
+    private func damage(_ offset: UInt64, _ reason: String, _ lastCommit: UInt64) -> Damage {
+        Damage(file: path, offset: offset, commits: lastCommit + 1 ... .max, reason: reason)
+    }
+
+    /// Reads and checks a block.
+    func read(_ row: BlockRow) throws(JournalError) -> [UInt8] {
+        let bytes = try file.bytes(at: row.offset, count: BlockHeader.size + Int(row.storedSize))
+        let wrong: String
+        if let header = BlockHeader(bytes, at: 0, salt: self.header.salt, offset: row.offset),
+            header.storedSize == row.storedSize, header.rawSize == row.rawSize,
+            header.firstCommit == row.firstCommit, header.lastCommit == row.lastCommit
+        {
+            if bytes.count < BlockHeader.size + Int(row.storedSize) {
+                wrong = "block is cut off"
+            } else if bytes.crc(BlockHeader.size..<bytes.count) != header.payloadCRC {
+                wrong = "block does not match its checksum"
+            } else if let raw = LZ4Frame.decode(bytes[BlockHeader.size...], rawSize: Int(row.rawSize)) {
+                return raw
+            } else {
+                wrong = "block does not decompress"
+            }
+        } else {
+            wrong = "block header does not match its checksum"
+        }
+        throw .corrupted(
+            Damage(file: path, offset: row.offset, commits: row.firstCommit...row.lastCommit, reason: wrong))
+    }
+}
+
+/// What is known of a segment: what its indexes cover, the tail behind them, and where it ends.
+struct SegmentContent: Sendable {
+    var parts: [IndexPart] = []
+    var tail = TailIndex()
+    /// The place after the last durable block or checkpoint.
+    var end: UInt64
+    var lastCommit: UInt64
+    /// The checksum of the last block header.
+    var chain: UInt32
+    /// The log clock of the last commit.
+    var clock: Int64
+    /// The session in force at the end.
+    var session: SessionInfo
+    /// The first page of the last checkpoint, or 0.
+    var checkpoint: UInt64 = 0
+    /// The footer of a sealed segment.
+    var footer: SegmentFooter?
+    /// Where a scan met wrong bytes; what lies behind is not in the tail.
+    var damage: Damage?
+
+    init(end: UInt64, lastCommit: UInt64, chain: UInt32, clock: Int64, session: SessionInfo) {
+        self.end = end
+        self.lastCommit = lastCommit
+        self.chain = chain
+        self.clock = clock
+        self.session = session
+    }
+
+    /// Adds a block that was read or written at an offset.
+    /// - Returns: False if its entries are not valid.
+    mutating func add(_ header: BlockHeader, raw: [UInt8], offset: UInt64) throws(JournalError) -> Bool {
+        let row = BlockRow(
+            offset: offset, storedSize: header.storedSize, rawSize: header.rawSize,
+            firstCommit: header.firstCommit,
+            lastCommit: header.lastCommit, firstWall: 0, lastWall: 0)
+        let sessions = tail.sessions.count
+        let commit: CommitInfo?
+        do { commit = try tail.add(row, raw: raw) } catch { return false }
+        guard let commit, commit.number == header.lastCommit else { return false }
+        end = row.end
+        lastCommit = header.lastCommit
+        chain = header.checksum
+        clock = commit.clock
+        if tail.sessions.count > sessions, let row = tail.sessions.last { session = row.info }
+        return true
+    }
+}

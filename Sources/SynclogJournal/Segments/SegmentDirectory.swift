@@ -1,0 +1,99 @@
+/// The directory of a journal: which segments there are, and how a new one gets in.
+struct SegmentDirectory: Sendable {
+    let path: String
+    let fileSystem: any FileSystem
+
+    /// Names that belong to a journal besides its segments.
+    static let otherNames: Set<String> = ["HEAD", "LOCK", "COMPACT", "SYNC", "FOLLOWER", "tmp", "aside"]
+
+    var headPath: String { path + "/HEAD" }
+    var followerPath: String { path + "/FOLLOWER" }
+
+    /// The segments, linked to their successors; they must follow each other without a gap.
+    func segments() throws(JournalError) -> [Segment] {
+        guard let status = try journalErrors({ () throws(FileError) in try fileSystem.status(path) }),
+            status.isDirectory
+        else { throw .notFound(path: path) }
+        let files = try journalErrors { () throws(FileError) in try fileSystem.list(path) }
+        let names = files.compactMap { SegmentName($0) }.sorted()
+        guard let first = names.first else {
+            if files.contains("HEAD") { throw .missingSegment(path: path, number: 1) }
+            throw .notAJournal(path: path)
+        }
+        guard first.number == 1 else { throw .missingSegment(path: path, number: 1) }
+        var segments: [Segment] = []
+        for name in names {
+            if let last = segments.last {
+                if last.name.number == name.number { segments.removeLast() }
+                if let last = segments.last, last.name.number + 1 != name.number {
+                    guard last.name.generation > 0,
+                        try last.openFile().header.replaces?.upperBound == name.number - 1
+                    else { throw .missingSegment(path: path, number: last.name.number + 1) }
+                }
+            }
+            let segment = Segment(name: name, directory: path, fileSystem: fileSystem)
+            segments.last?.setSuccessor(segment)
+            segments.append(segment)
+        }
+        return segments
+    }
+
+    /// The number of the directory in its file system.
+    func inode() throws(JournalError) -> UInt64 {
+        guard let status = try journalErrors({ () throws(FileError) in try fileSystem.status(path) }) else {
+            throw .notFound(path: path)
+        }
+        return status.inode
+    }
+
+    /// The bytes of HEAD; none if it is missing.
+    func headBytes() throws(JournalError) -> [UInt8] {
+        let file: any File
+        do {
+            file = try fileSystem.open(headPath, .read)
+        } catch {
+            if try journalErrors({ () throws(FileError) in try fileSystem.status(headPath) }) == nil {
+                return []
+            }
+            throw .file(error)
+        }
+        return try file.bytes(at: 0, count: 2 * HeadSlot.size)
+    }
+
+    /// Writes a segment aside, syncs it, gives it its name without replacing, and syncs the directory.
+    func publish(_ bytes: [UInt8], as name: SegmentName, random: UInt64) throws(JournalError) {
+        try journalErrors { () throws(FileError) in
+            let folder = path + "/tmp"
+            if try fileSystem.status(folder) == nil { try fileSystem.makeDirectory(folder) }
+            let draft = folder + "/" + name.text + "." + hexadecimal(random, digits: 16)
+            do throws(FileError) {
+                let file = try fileSystem.open(draft, .createNew)
+                try file.write(bytes, at: 0)
+                try file.sync()
+                try fileSystem.rename(draft, to: path + "/" + name.text, replacing: false)
+            } catch {
+                try? fileSystem.remove(draft)
+                throw error
+            }
+            try fileSystem.syncDirectory(path)
+        }
+    }
+
+    /// Keeps bytes that recovery drops.
+    func keepAside(_ bytes: [UInt8], of name: SegmentName, offset: UInt64) throws(JournalError) {
+        try journalErrors { () throws(FileError) in
+            let folder = path + "/aside"
+            if try fileSystem.status(folder) == nil { try fileSystem.makeDirectory(folder) }
+            let base = folder + "/" + name.text + "-" + hexadecimal(offset, digits: 8)
+            var target = base + ".torn"
+            var count = 1
+            while try fileSystem.status(target) != nil {
+                target = base + "-\(count).torn"
+                count += 1
+            }
+            let file = try fileSystem.open(target, .createNew)
+            try file.write(bytes, at: 0)
+            try file.sync()
+        }
+    }
+}
