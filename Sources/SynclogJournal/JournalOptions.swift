@@ -14,19 +14,29 @@ public struct JournalOptions: Sendable {
     ///
     /// The default, nil, is 1 MiB in shared mode and 64 MiB in exclusive mode.
     public var segmentSize: Int?
-    /// The raw size in bytes at which a block is closed: 1 KiB to 4 MiB. The default is 16 KiB.
+    /// The raw size in bytes at which a block is closed: 1 KiB to 4 MiB.
+    ///
+    /// The default is 16 KiB.
     public var blockSize = 16 * 1024
     /// The stored size in bytes of a live segment after which an index checkpoint goes out: 16 KiB to 1 MiB.
     ///
     /// The default is 128 KiB.
     public var checkpointInterval = 128 * 1024
-    /// How long to wait for the lock of another process. The default is 10 s.
+    /// How long to wait for the lock of another process.
+    ///
+    /// The default is 10 s.
     public var lockTimeout: Duration = .seconds(10)
-    /// Pads each group to 4 KiB, for disks whose torn writes reach beyond 512-byte sectors. The default is false.
+    /// Pads each group to 4 KiB, for disks whose torn writes reach beyond 512-byte sectors.
+    ///
+    /// The default is false.
     public var padsGroups = false
-    /// For reading only: open a journal whose acknowledged end is lost, at the end that is left. The default is false.
+    /// For reading only: open a journal whose acknowledged end is lost, at the end that is left.
+    ///
+    /// The default is false.
     public var acceptsLostEnd = false
-    /// The files. The default is the real file system.
+    /// The files.
+    ///
+    /// The default is the real file system.
     public var fileSystem: any FileSystem = PosixFileSystem.shared
     /// Tells the wall time in microseconds since 1970.
     public var wallClock: @Sendable () -> Int64 = { systemWallClock() }

@@ -1,10 +1,16 @@
 /// Which entries a reader is given; everything by default.
 public struct ReadFilter: Hashable, Sendable {
-    /// Only records of these zones; entries without a zone pass. Nil means all.
+    /// Only records of these zones; entries without a zone pass.
+    ///
+    /// Nil means all.
     public var zones: Set<UInt64>?
-    /// Only these spaces. Nil means all.
+    /// Only these spaces.
+    ///
+    /// Nil means all.
     public var spaces: Set<Space>?
-    /// Only commits whose wall time in microseconds since 1970 lies in this range. Nil means all.
+    /// Only commits whose wall time in microseconds since 1970 lies in this range.
+    ///
+    /// Nil means all.
     public var wall: ClosedRange<Int64>?
 
     /// Makes a filter.

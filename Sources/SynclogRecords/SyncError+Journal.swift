@@ -88,6 +88,10 @@ extension SyncError {
                 SyncError(
                     .internalError, "relaxed commits need a journal opened in exclusive mode",
                     nextStep: "open it so", underlying: error)
+            case .recoveryPending(let path):
+                SyncError(
+                    .zoneBusy, "the end of the journal in \(path) is not proven yet",
+                    nextStep: "open it for writing once, or wait for its writer", underlying: error)
             case .expired, .ahead, .rolledBack, .foreignJournal, .malformedCursor, .wrongScope:
                 SyncError(cursor: error)
             }

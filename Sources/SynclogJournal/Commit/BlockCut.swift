@@ -1,4 +1,6 @@
-/// Cuts stored blocks: to the commits after a head, or to some zones. What need not be cut is passed on as it is.
+/// Cuts stored blocks: to the commits after a head, or to some zones.
+///
+/// What need not be cut is passed on as it is.
 enum BlockCut {
     /// Checks a block that came from elsewhere and adds its commits after `head` to a group.
     static func append(

@@ -105,7 +105,9 @@ extension LiveJournal {
         return Array(requests[next...])
     }
 
-    /// Rolls if it is time. What was acknowledged is safe whether or not this succeeds, and a full disk may have
+    /// Rolls if it is time.
+    ///
+    /// What was acknowledged is safe whether or not this succeeds, and a full disk may have
     /// room again later: it is tried again after a reload.
     private func roll() throws(JournalError) {
         do throws(JournalError) {

@@ -10,7 +10,9 @@ final class Turn: Sendable {
         var snapshot: JournalSnapshot
     }
 
-    /// The head itself. Sendable: touched only by the thread for which `isTaken` was set.
+    /// The head itself.
+    ///
+    /// Sendable: touched only by the thread for which `isTaken` was set.
     private final class Owned: @unchecked Sendable {
         let live: LiveJournal
         init(_ live: LiveJournal) { self.live = live }

@@ -1,4 +1,6 @@
-/// An index on disk: that of a sealed segment, or one checkpoint of a live one. Read page by page, each checked.
+/// An index on disk: that of a sealed segment, or one checkpoint of a live one.
+///
+/// Read page by page, each checked.
 final class IndexPart: Sendable {
     let file: any File
     private let salt: UInt64

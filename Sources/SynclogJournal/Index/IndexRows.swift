@@ -14,7 +14,9 @@ struct BlockRow: Hashable, Sendable {
     var end: UInt64 { offset + UInt64(BlockHeader.size) + UInt64(storedSize) }
 }
 
-/// One put or delete in an index: 16 bytes. Sorted by fingerprint, the newer one first.
+/// One put or delete in an index: 16 bytes.
+///
+/// Sorted by fingerprint, the newer one first.
 struct KeyRow: Hashable, Sendable {
     static let size = 16
     /// The bit of `place` that marks a delete.
