@@ -29,6 +29,7 @@ let package = Package(
             dependencies: [
                 "SynclogCLI", "SynclogJournal", "SynclogRecords", "SynclogReplication", "TestSupport",
             ]),
+        .testTarget(name: "DocumentationTests", dependencies: ["SynclogRecords", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )
