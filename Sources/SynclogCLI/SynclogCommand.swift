@@ -1,4 +1,15 @@
+/// The executable `synclog`.
 @main
 struct SynclogCommand {
-    static func main() async {}
+    /// Every command, in the order of the help.
+    static let commands: [Command] = [
+        .initialize, .zones, .zone, .put, .get, .delete, .list, .import, .export, .dump, .replicate, .serve,
+        .verify, .stats,
+    ]
+
+    static func main() async {
+        let console = Console()
+        let code = await CommandRunner(commands: commands, console: console).run()
+        leave(code)
+    }
 }
