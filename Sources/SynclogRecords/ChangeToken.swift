@@ -11,10 +11,12 @@ public struct ChangeToken: Hashable, Sendable, CustomStringConvertible {
     package init(_ cursor: Cursor) { self.cursor = cursor }
 
     /// Reads a token back from its text.
-    public init(_ text: String) throws(SyncError) { fatalError("the cursor's text form") }
+    public init(_ text: String) throws(SyncError) {
+        cursor = try mapped { () throws(JournalError) in try Cursor(text: text) }
+    }
 
     /// 80 characters of base64url.
-    public var text: String { fatalError("the cursor's text form") }
+    public var text: String { cursor.text }
 
     /// Does not show the token, so that it cannot slip into a log.
     public var description: String { "ChangeToken(…)" }

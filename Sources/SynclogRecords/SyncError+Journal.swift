@@ -90,8 +90,9 @@ extension SyncError {
                     nextStep: "open it so", underlying: error)
             case .recoveryPending(let path):
                 SyncError(
-                    .zoneBusy, "the end of the journal in \(path) is not proven yet",
-                    nextStep: "open it for writing once, or wait for its writer", underlying: error)
+                    .serviceUnavailable, "the end of the journal in \(path) is not proven yet",
+                    nextStep: "open it for writing once, or wait for its writer", retryAfter: .seconds(1),
+                    underlying: error)
             case .expired, .ahead, .rolledBack, .foreignJournal, .malformedCursor, .wrongScope:
                 SyncError(cursor: error)
             }

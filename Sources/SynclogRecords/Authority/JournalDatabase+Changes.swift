@@ -7,7 +7,7 @@ extension JournalDatabase {
     ) throws(SyncError) -> RecordZoneChanges {
         try check(resultsLimit: resultsLimit)
         let head = try mapped { () throws(JournalError) in try journal.head() }
-        try validate(token, kind: .zone, head: head)
+        try validate(token, kind: .zone)
         let zone = try mapped { () throws(JournalError) in try liveZone(zoneID) }.get()
         if let token, token.cursor.scope != zone.number {
             throw try otherScope(token.cursor.scope, zoneID: zoneID)
@@ -32,7 +32,7 @@ extension JournalDatabase {
     func databaseChanges(since token: ChangeToken?, resultsLimit: Int) throws(SyncError) -> DatabaseChanges {
         try check(resultsLimit: resultsLimit)
         let head = try mapped { () throws(JournalError) in try journal.head() }
-        try validate(token, kind: .database, head: head)
+        try validate(token, kind: .database)
         let start = token?.cursor.position.commit ?? 0
         let bound = token.map(\.cursor.bound) ?? head.commit
         let walk = DatabaseWalk(start: start, bound: bound)
@@ -69,17 +69,9 @@ extension JournalDatabase {
     }
 
     /// Refuses a token that is not of this database's history, or was made for another kind of walk.
-    private func validate(_ token: ChangeToken?, kind: Cursor.Kind, head: JournalHead) throws(SyncError) {
+    private func validate(_ token: ChangeToken?, kind: Cursor.Kind) throws(SyncError) {
         guard let token else { return }
-        do throws(JournalError) {
-            try journal.validate(token.cursor)
-        } catch .ahead where head.recoveryPending {
-            throw SyncError(
-                .serviceUnavailable, "the end of the database is not known before it was opened for writing",
-                nextStep: "open it for writing once, then try again", retryAfter: .seconds(1))
-        } catch {
-            throw SyncError(error)
-        }
+        try mapped { () throws(JournalError) in try journal.validate(token.cursor) }
         guard token.cursor.kind == kind else { throw SyncError(.wrongScope) }
     }
 
