@@ -3,7 +3,8 @@
 struct SynclogCommand {
     /// Every command, in the order of the help.
     static let commands: [Command] = [
-        .initialize, .zones, .zone, .put, .get, .delete, .list, .import, .export, .dump, .replicate, .serve,
+        .demo, .initialize, .zones, .zone, .put, .get, .delete, .list, .import, .export, .dump, .replicate,
+        .serve,
         .verify, .stats,
     ]
 

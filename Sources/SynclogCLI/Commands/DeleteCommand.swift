@@ -24,6 +24,12 @@ extension Command {
         var deletion = RecordDeletion(recordID: id)
         if case .tag(let tag) = condition { deletion.changeTag = tag }
         try await OpenedDatabase.use(invocation, writing: true) { [deletion] opened throws(CommandFailure) in
+            // The authority takes the deletion of nothing for done; a person mistyped.
+            if deletion.changeTag == nil, try await opened.record(id) == nil {
+                throw CommandFailure(
+                    .notSo, "record '\(shown(words[1]))' in zone '\(shown(words[0]))' is not there",
+                    next: "see 'synclog list'")
+            }
             let results = try await database { () throws(SyncError) in
                 try await opened.database.modifyRecords(
                     saving: [], deleting: [deletion], context: opened.writeContext())

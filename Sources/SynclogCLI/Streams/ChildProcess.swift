@@ -37,6 +37,17 @@ enum ChildProcess {
     static func wait(_ pid: pid_t) -> Int32 {
         var status: Int32 = 0
         while unsafe waitpid(pid, &status, 0) < 0 { guard errno == EINTR else { return -1 } }
+        return ended(status)
+    }
+
+    /// The same without waiting, or nil if the child still runs.
+    static func poll(_ pid: pid_t) -> Int32? {
+        var status: Int32 = 0
+        let result = unsafe waitpid(pid, &status, WNOHANG)
+        return result == pid ? ended(status) : result < 0 && errno != EINTR ? -1 : nil
+    }
+
+    private static func ended(_ status: Int32) -> Int32 {
         let signal = status & 0x7F
         return signal == 0 ? status >> 8 & 0xFF : 128 + signal
     }
