@@ -215,6 +215,9 @@ struct FollowerRun {
             journal?.close()
             journal = nil
             return .opened(try use(try directory.openShadow(id, zones: zones, fresh: fresh)))
+        case .refresh:
+            guard let journal else { throw .closed }
+            return .opened(try local(journal))
         case .follow(let request):
             guard let feed else { throw .closed }
             try feed.follow(request)

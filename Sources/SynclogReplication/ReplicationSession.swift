@@ -48,6 +48,8 @@ struct ReplicationSession: Sendable {
         case create(JournalID, ZoneNames?)
         /// Open the shadow directory's journal, or make it; a fresh one if what is there is of no use.
         case openShadow(JournalID, ZoneNames?, fresh: Bool)
+        /// Read again where the open journal stands.
+        case refresh
         case follow(FollowRequest)
         case read
         case append([JournalBlock])
@@ -166,7 +168,8 @@ struct ReplicationSession: Sendable {
         guard local.zones == settings.zones else {
             return stop(.otherZones(stored: local.zones?.names, asked: settings.zones?.names))
         }
-        return follow(local)
+        // After a broken connection the head has moved, and the session in force there may be another.
+        return local.head == local.cursor?.position.commit ?? 0 ? follow(local) : .refresh
     }
 
     private mutating func journalOpened(_ opened: Local) -> Action {
