@@ -88,6 +88,8 @@ struct FollowReader {
             case .foreignJournal: throw .refused(.foreign(found: journal.id))
             case .ahead(let head): throw .refused(.ahead(head: head))
             case .malformedCursor, .wrongScope: throw .refused(.malformed)
+            // What lies beyond the head may be there; whoever writes next will find out. Nothing is given till then.
+            case .recoveryPending: break
             default: throw .journal(error)
             }
         }

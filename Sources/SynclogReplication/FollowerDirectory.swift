@@ -1,5 +1,4 @@
 internal import CLZ4
-internal import Glibc
 internal import SynclogJournal
 
 /// A follower's directory, the shadow beside it in which it is made anew, and the change of one for the other.
@@ -200,7 +199,7 @@ struct FollowerDirectory: Sendable {
         guard let status = try files.status(path) else { return }
         if !status.isDirectory { return try files.remove(path) }
         for name in try files.list(path) { try removeTree(path + "/" + name) }
-        guard unsafe rmdir(path) == 0 else { throw FileError(call: "rmdir", path: path, code: errno) }
+        try files.removeDirectory(path)
     }
 
     private func wrap<Value>(_ body: () throws(FileError) -> Value) throws(ReplicationError) -> Value {

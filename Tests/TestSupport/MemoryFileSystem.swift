@@ -152,6 +152,21 @@ public final class MemoryFileSystem: FileSystem {
         }
     }
 
+    public func removeDirectory(_ path: String) throws(FileError) {
+        try state.withLock { state throws(FileError) in
+            try state.note(.remove, path)
+            try state.checkWritable("rmdir", path)
+            let (parent, name) = try state.parent(of: path, call: "rmdir")
+            guard let node = parent.entries[name] else {
+                throw FileError(call: "rmdir", path: path, code: ENOENT)
+            }
+            guard node.isDirectory else { throw FileError(call: "rmdir", path: path, code: ENOTDIR) }
+            guard node.entries.isEmpty else { throw FileError(call: "rmdir", path: path, code: ENOTEMPTY) }
+            parent.entries[name] = nil
+            state.changed(parent)
+        }
+    }
+
     public func syncDirectory(_ path: String) throws(FileError) {
         try state.withLock { state throws(FileError) in
             state.counts.syncs += 1

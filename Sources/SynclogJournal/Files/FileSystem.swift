@@ -14,6 +14,8 @@ public protocol FileSystem: Sendable {
     func rename(_ path: String, to target: String, replacing: Bool) throws(FileError)
     /// Removes a file.
     func remove(_ path: String) throws(FileError)
+    /// Removes an empty directory.
+    func removeDirectory(_ path: String) throws(FileError)
     /// Makes the names in a directory durable.
     func syncDirectory(_ path: String) throws(FileError)
     /// The name of the network file system the path lies on, or nil if it is local.

@@ -74,6 +74,11 @@ public final class PosixFileSystem: FileSystem {
         _ = try call("unlink", path) { unsafe unlink(path) }
     }
 
+    /// Removes an empty directory (rmdir(2)).
+    public func removeDirectory(_ path: String) throws(FileError) {
+        _ = try call("rmdir", path) { unsafe rmdir(path) }
+    }
+
     /// Makes the names in a directory durable (fsync(2) on the directory).
     public func syncDirectory(_ path: String) throws(FileError) {
         let descriptor = try call("open", path) {
