@@ -22,7 +22,7 @@ def acknowledged(directory):
     data = (directory / "HEAD").read_bytes()
     good = [slot for slot in (data[:512], data[512:1024]) if slot[:8] == b"SYNCHEAD" and crc(slot[:508]) == at(slot, 508, 4)]
     slot = max(good, key=lambda slot: at(slot, 8), default=bytes(512))
-    return at(slot, 64) if at(slot, 88) == directory.stat().st_ino else 0
+    return at(slot, 72) if at(slot, 96) == directory.stat().st_ino else 0
 
 def blocks(data):
     """Each whole block of a segment: syncedThrough and its items."""

@@ -23,7 +23,7 @@ public enum JournalFiles {
                 crc32c(Array(slot[0..<508])) == UInt32(at(508, slot, 4))
             else { continue }
             let head = Head(
-                counter: at(8, slot), segment: at(48, slot), end: Int(at(56, slot)), commit: at(64, slot))
+                counter: at(8, slot), segment: at(48, slot), end: Int(at(64, slot)), commit: at(72, slot))
             if head.counter > best?.counter ?? 0 { best = head }
         }
         return best

@@ -136,10 +136,19 @@ extension Journal {
     private static func all(_ reader: inout JournalReader) throws(JournalError) -> [Commit] {
         var commits: [Commit] = []
         while var commit = try reader.next() {
-            commit.entries.removeAll { $0.key.space == .session || $0.key.space == .reserve }
+            commit.entries.removeAll { entry in
+                entry.key.space == .session || entry.key.space == .reserve || entry.isRecoveryNote
+            }
             if !commit.entries.isEmpty { commits.append(commit) }
         }
         return commits
+    }
+}
+
+extension Entry {
+    /// Whether the journal wrote it after a recovery.
+    public var isRecoveryNote: Bool {
+        operation == .note && key == EntryKey(space: .state, name: Array("recovery".utf8))
     }
 }
 

@@ -13,9 +13,13 @@ import Testing
         init(seed: UInt64, count: Int, entriesMax: Int = 4, valueSizeMax: Int = 150) throws {
             var workload = Workload(seed: seed, entriesMax: entriesMax, valueSizeMax: valueSizeMax)
             let journal = try Journal.create(at: "/j", options: .test(system))
-            for _ in 0..<count {
+            // The last commits must lie in one segment, which is not about to be sealed.
+            var inActive = 0
+            while model.commits.count < count || inActive < 5 || heads[heads.count - 1].0.end > 11_000 {
                 model.commits.append(try journal.apply(workload.next()))
                 heads.append((try #require(system.head(of: "/j")), try #require(system.contents("/j/HEAD"))))
+                let segment = heads[heads.count - 1].0.segment
+                inActive = heads.count { $0.0.segment == segment }
             }
             journal.close()
         }
