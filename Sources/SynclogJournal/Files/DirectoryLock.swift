@@ -23,7 +23,7 @@ final class DirectoryLock {
             return try fileSystem.open(path, .create)
         } catch {
             switch error.code {
-            case EACCES, EROFS, EPERM: throw .readOnly(path: path)
+            case EACCES, EROFS, EPERM: throw .readOnly(path: String(path.dropLast("/LOCK".count)))
             default: throw .file(error)
             }
         }

@@ -23,7 +23,11 @@ extension LiveJournal {
         }
         if let slot, slot.segment == segment.header.number, try isCleanEnd(segment) {
             nextNumber = segment.content.withLock { $0.lastCommit } + 1
+            // After a restart of the machine HEAD still speaks of the former one.
+            if slot.boot != options.fileSystem.bootID() { try writeHead() }
         } else {
+            // Whoever published the segment may have been killed before its name was durable.
+            if slot?.segment != segment.header.number { try directory.syncNames() }
             try recover(segment, size: size)
         }
         try continueNumbers()
@@ -84,10 +88,13 @@ extension LiveJournal {
             case .end: break scanning
             case .damaged(let reason):
                 tail.findings.damage = (tail.wholeEnd, reason)
-                while let found = try scanner.findHeader() {
+                // The header right there may be whole though its payload is not: its number is taken too.
+                var next = try scanner.findHeader(from: scanner.offset)
+                while let found = next {
                     tail.findings.proven = max(tail.findings.proven, found.header.syncedThrough)
                     tail.findings.highestSeen = max(tail.findings.highestSeen, found.header.lastCommit)
                     scanner.resume(at: found.offset, chain: 0)
+                    next = try scanner.findHeader(from: found.offset + 1)
                 }
                 break scanning
             }

@@ -96,9 +96,9 @@ struct FrameScanner {
         return .block(header, raw: raw)
     }
 
-    /// The next place, from one byte behind `offset` on, where a valid block header of this segment stands.
-    func findHeader() throws(JournalError) -> (offset: UInt64, header: BlockHeader)? {
-        var place = offset + 1
+    /// The next place, by default from one byte behind `offset` on, where a valid block header of this segment stands.
+    func findHeader(from start: UInt64? = nil) throws(JournalError) -> (offset: UInt64, header: BlockHeader)? {
+        var place = start ?? offset + 1
         while place + UInt64(BlockHeader.size) <= limit {
             let count = Int(min(limit - place, 1 << 20))
             let bytes = try file.bytes(at: place, count: count)

@@ -172,9 +172,10 @@ final class LiveJournal {
                 attempts += 1
                 continue
             }
-            // Whole blocks above the proof: a writer may be between its write and HEAD. Give it a moment.
+            // Whole blocks above the proof: a writer may be between its write and HEAD. Give it a moment, unless the
+            // last one wrote before the machine was started.
             recoveryPending = pending
-            if !pending || attempts >= 40 { return }
+            if !pending || slot?.boot != options.fileSystem.bootID() || attempts >= 40 { return }
             attempts += 1
             usleep(2500)
         }

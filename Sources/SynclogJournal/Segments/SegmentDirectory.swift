@@ -61,6 +61,9 @@ struct SegmentDirectory: Sendable {
     }
 
     /// Writes a segment aside, syncs it, gives it its name without replacing, and syncs the directory.
+    ///
+    /// When that last sync fails nobody knows whether the name will be there tomorrow, so nothing may be
+    /// acknowledged in the segment.
     func publish(_ bytes: [UInt8], as name: SegmentName, random: UInt64) throws(JournalError) {
         try journalErrors { () throws(FileError) in
             let folder = path + "/tmp"
@@ -75,8 +78,13 @@ struct SegmentDirectory: Sendable {
                 try? fileSystem.remove(draft)
                 throw error
             }
-            try fileSystem.syncDirectory(path)
         }
+        try syncNames()
+    }
+
+    /// Makes the names in the directory durable; a failure is final.
+    func syncNames() throws(JournalError) {
+        do { try fileSystem.syncDirectory(path) } catch { throw .durabilityUnknown(error) }
     }
 
     /// Keeps bytes that recovery drops.

@@ -84,6 +84,52 @@ import Testing
         }
     }
 
+    /// The name of a new segment must be durable before anything in it is acknowledged; the sync of the directory that
+    /// should have made it so failed once, and the handle went on in the segment all the same.
+    @Test func `a roll whose directory sync fails acknowledges nothing in the new segment`() throws {
+        let system = MemoryFileSystem(tracksDurability: true)
+        var acknowledged: [Commit] = []
+        let journal = try Journal.create(at: "/j", options: .test(system))
+        system.setFailures(FailurePlan([.init([.syncDirectory], times: 1, code: EIO)]))
+        for round in 0..<60 {
+            if let commit = try? journal.apply([put("n\(round)", String(repeating: "z\(round)", count: 300))])
+            {
+                acknowledged.append(commit)
+            }
+        }
+        #expect(system.segments(of: "/j").count >= 2)
+        // Another process comes, then the power goes.
+        let other = try Journal.open(at: "/j", options: .test(system, seed: 7))
+        acknowledged.append(try other.apply([put("other", "x")]))
+        #expect(try recovered(system.afterPowerLoss()) == acknowledged)
+    }
+
+    @Test func `a process killed after it renamed a new segment leaves its name to the next one`() throws {
+        let system = MemoryFileSystem(tracksDurability: true)
+        var acknowledged: [Commit] = []
+        let killed = try Journal.create(at: "/j", options: .test(system))
+        system.setFailures(FailurePlan([.init([.syncDirectory], code: EIO)]))
+        while system.segments(of: "/j").count < 2 {
+            acknowledged.append(try killed.apply([put("n", String(repeating: "z", count: 900))]))
+        }
+        system.setFailures(FailurePlan())
+        let left = system.copy()
+        let next = try Journal.open(at: "/j", options: .test(left, seed: 7))
+        acknowledged.append(try next.apply([put("next", "x")]))
+        #expect(try recovered(left.afterPowerLoss()) == acknowledged)
+    }
+
+    @Test func `a first commit that failed does not cost its session`() throws {
+        let system = MemoryFileSystem()
+        try Journal.create(at: "/j", options: .test(system)).close()
+        let journal = try Journal.open(at: "/j", options: .test(system, seed: 5))
+        system.setFailures(FailurePlan([.init([.write], pathContains: ".lz4", times: 1, code: ENOSPC)]))
+        #expect(throws: JournalError.self) { try journal.apply([put("a", "1")]) }
+        let commit = try journal.apply([put("a", "1")])
+        let session = try journal.session(at: commit.info.number)
+        #expect(session.label != 0 && session.commit == commit.info.number)
+    }
+
     @Test func `values and keys beyond the limits write nothing`() throws {
         let system = MemoryFileSystem()
         let journal = try Journal.create(at: "/j", options: .test(system))

@@ -106,8 +106,9 @@ import Testing
                 }
                 let error = #expect(throws: JournalError.self) { try handle.validate(cursor) }
                 switch error {
-                case .rolledBack(let last): #expect(last == common, "commit \(commit.info.number)")
-                case .ahead(let head): #expect(after == 0 && head == common)
+                case .rolledBack(let last):
+                    // The session began after the copy, so this journal cannot tell where it forked off.
+                    #expect(last == nil, "commit \(commit.info.number)")
                 default: Issue.record("\(String(describing: error))")
                 }
             }
