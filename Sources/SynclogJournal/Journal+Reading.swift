@@ -1,18 +1,56 @@
+internal import Glibc
+
 /// Reading up to the last known head; all of it blocks, none of it takes the lock.
 extension Journal {
+    /// Runs a body on the last known state, again on the same state from other files when compaction took some away.
+    func reading<Result>(
+        _ body: (JournalSnapshot) throws(JournalError) -> Result
+    ) throws(JournalError) -> Result {
+        var snapshot = turn.snapshot()
+        var attempts = 0
+        while true {
+            do throws(JournalError) {
+                return try body(snapshot)
+            } catch {
+                guard case .file(let failure) = error, failure.code == ENOENT, attempts < 10 else {
+                    throw error
+                }
+                attempts += 1
+                snapshot = try snapshot.relisted()
+            }
+        }
+    }
+
+    /// The commit from which on the log holds whole commits; below it superseded versions may be gone.
+    public func consistentFrom() throws(JournalError) -> UInt64 {
+        try reading { snapshot throws(JournalError) in try snapshot.consistentFrom() }
+    }
+
+    /// The floors by zone: a zone token below its floor is expired.
+    ///
+    /// Zone 0 is the walk over zones.
+    public func floors() throws(JournalError) -> [UInt64: UInt64] {
+        try reading { snapshot throws(JournalError) in try snapshot.floors() }
+    }
+
+    /// The leases by holder, in order of their entries.
+    public func leases() throws(JournalError) -> [(holder: [UInt8], lease: Lease)] {
+        try reading { snapshot throws(JournalError) in try snapshot.leases() }
+    }
+
     /// The newest put or delete of a key up to the last known head, or nil.
     public func entry(for key: EntryKey) throws(JournalError) -> StoredEntry? {
-        try turn.snapshot().entry(for: key)
+        try reading { snapshot throws(JournalError) in try snapshot.entry(for: key) }
     }
 
     /// The position of the newest put or delete of a key, without copying its value.
     public func position(of key: EntryKey) throws(JournalError) -> JournalPosition? {
-        try turn.snapshot().position(of: key)
+        try reading { snapshot throws(JournalError) in try snapshot.position(of: key) }
     }
 
     /// The zones with record entries after a commit, each with its last commit.
     public func zonesChanged(after commit: UInt64) throws(JournalError) -> [UInt64: UInt64] {
-        try turn.snapshot().zonesChanged(after: commit)
+        try reading { snapshot throws(JournalError) in try snapshot.zonesChanged(after: commit) }
     }
 
     /// Reads forward from strictly after a position to the last known head.
@@ -31,12 +69,19 @@ extension Journal {
 
     /// The session in force at a commit; label 0 before the first session.
     public func session(at commit: UInt64) throws(JournalError) -> SessionInfo {
-        try turn.snapshot().session(at: commit)
+        try reading { snapshot throws(JournalError) in try snapshot.session(at: commit) }
     }
 
     /// The sessions up to a commit, newest first, at most `limit`.
     public func sessions(through commit: UInt64, limit: Int) throws(JournalError) -> [SessionInfo] {
-        let snapshot = turn.snapshot()
+        try reading { snapshot throws(JournalError) in
+            try sessions(through: commit, limit: limit, snapshot)
+        }
+    }
+
+    private func sessions(
+        through commit: UInt64, limit: Int, _ snapshot: JournalSnapshot
+    ) throws(JournalError) -> [SessionInfo] {
         var sessions: [SessionInfo] = []
         var place = commit
         while sessions.count < limit, place > 0 {
@@ -55,7 +100,14 @@ extension Journal {
     public func blocks(
         after commit: UInt64, zones: Set<UInt64>? = nil, sizeMax: Int
     ) throws(JournalError) -> [JournalBlock] {
-        let snapshot = turn.snapshot()
+        try reading { snapshot throws(JournalError) in
+            try blocks(after: commit, zones: zones, sizeMax: sizeMax, snapshot)
+        }
+    }
+
+    private func blocks(
+        after commit: UInt64, zones: Set<UInt64>?, sizeMax: Int, _ snapshot: JournalSnapshot
+    ) throws(JournalError) -> [JournalBlock] {
         guard commit < snapshot.head.commit else { return [] }
         var blocks: [JournalBlock] = []
         var size = 0

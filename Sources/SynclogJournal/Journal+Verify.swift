@@ -122,7 +122,7 @@ struct Verification {
             throw .missingSegment(path: directory.path, number: slot.segment)
         }
         var done: UInt64 = 0
-        var previous: (last: UInt64, chain: UInt32)?
+        var previous: (last: UInt64, chain: UInt32, name: SegmentName)?
         for (place, segment) in segments.enumerated() {
             guard let (file, header) = opened[place] else {
                 previous = nil
@@ -132,7 +132,13 @@ struct Verification {
                 report.damages.append(
                     Damage(file: segment.path, offset: 0, reason: "segment belongs to another journal"))
             }
-            if let previous, previous.last != header.previousLast || previous.chain != header.previousChain {
+            // The chain is compared only with that very predecessor: a merged one has a chain of its own.
+            let isVery =
+                previous?.name.number == header.number - 1
+                && previous?.name.generation == header.previousGeneration
+            if let previous,
+                previous.last != header.previousLast || isVery && previous.chain != header.previousChain
+            {
                 report.damages.append(
                     Damage(file: segment.path, offset: 0, reason: "segment does not continue the one before"))
             }
@@ -146,7 +152,7 @@ struct Verification {
             report.damages += check.damages
             report.lost = check.lost ?? report.lost
             report.tailBytes += check.tailBytes
-            previous = check.damages.isEmpty ? (check.lastCommit, check.chain) : nil
+            previous = check.damages.isEmpty ? (check.lastCommit, check.chain, segment.name) : nil
             done += check.result.size
             progress(done, total)
             if report.damages.count > Self.damagesMax { break }
@@ -177,7 +183,7 @@ struct SegmentCheck {
         result = VerifyReport.Segment(
             name: name, sealed: false, commits: nil, entries: 0, blocks: 0, rawBytes: 0, size: 0)
         lastCommit = header.previousLast
-        chain = header.checksum
+        chain = header.chainStart
     }
 
     private mutating func report(_ offset: UInt64, _ reason: String, _ commits: ClosedRange<UInt64>? = nil) {
@@ -190,7 +196,7 @@ struct SegmentCheck {
         result.size = size
         let scanned = slot.map { min($0.end, size) } ?? size
         var scanner = FrameScanner(
-            file: file, salt: header.salt, offset: end, limit: scanned, chain: header.checksum)
+            file: file, salt: header.salt, offset: end, limit: scanned, chain: header.chainStart)
         scanning: while damages.count < 10 {
             switch try scanner.next() {
             case .block(let block, let raw):
@@ -219,6 +225,7 @@ struct SegmentCheck {
             }
         }
         result.sealed = footer != nil
+        if header.generation > 0, tail.blocks.isEmpty { chain = footer?.chain ?? chain }
         result.commits = tail.blocks.isEmpty ? nil : tail.blocks[0].firstCommit...lastCommit
         result.entries = Int(tail.entryCount)
         result.blocks = tail.blocks.count
@@ -264,6 +271,8 @@ struct SegmentCheck {
     private mutating func check(_ footer: SegmentFooter) throws(JournalError) {
         guard damages.isEmpty else { return }
         let place = footer.fileSize - UInt64(SegmentFooter.size)
+        // The last commits of a merged segment may hold nothing any more.
+        if header.generation > 0 { lastCommit = max(lastCommit, footer.lastCommit) }
         guard footer.lastCommit == lastCommit, footer.blocksEnd == end, footer.chain == chain,
             Int(footer.blockCount) == tail.blocks.count, footer.entryCount == tail.entryCount
         else { return report(place, "footer does not agree with the blocks") }

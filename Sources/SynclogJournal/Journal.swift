@@ -130,7 +130,9 @@ public final class Journal: CommitLog {
     ) throws(JournalError) -> Committed<Result> {
         let call = CommitCall(decide)
         turn.submit(call.request(device: device, relaxed: false))
-        return try call.wait(turn)
+        let committed = try call.wait(turn)
+        compactAfterRoll()
+        return committed
     }
 
     /// Calls `decide` on the newest state and makes its entries one durable commit.
@@ -143,10 +145,12 @@ public final class Journal: CommitLog {
     ) async throws(JournalError) -> Committed<Result> {
         let call = CommitCall(decide)
         let turn = turn
-        return try await withCheckedContinuation { continuation in
+        let committed = try await withCheckedContinuation { continuation in
             turn.submitAsync(
                 call.request(device: device, relaxed: false) { continuation.resume(returning: $0) })
         }.get()
+        if turn.wantsCompaction { await onOwnThread { [self] in compactAfterRoll() } }
+        return committed
     }
 
     /// Calls `decide` and writes its entries without making them durable: a crash may lose them.
@@ -175,6 +179,7 @@ public final class Journal: CommitLog {
     @available(*, noasync)
     public func append(_ blocks: [JournalBlock]) throws(JournalError) -> JournalHead {
         try turn.exclusively { live throws(JournalError) in try live.append(blocks) }
+        compactAfterRoll()
         return turn.snapshot().head
     }
 }

@@ -66,7 +66,7 @@ struct JournalBirth {
             previousLast: 0, previousChain: 0, previousGeneration: 0, salt: options.random(), clock: 0)
         do throws(JournalError) {
             try directory.publish(
-                header.encoded().bytes, as: SegmentName(number: 1, generation: 0), random: options.random())
+                header.encoded(), as: SegmentName(number: 1, generation: 0), random: options.random())
         } catch {
             if case .file(let failure) = error, failure.code == EEXIST { throw .alreadyExists(path: path) }
             throw error

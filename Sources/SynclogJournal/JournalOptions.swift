@@ -34,6 +34,12 @@ public struct JournalOptions: Sendable {
     ///
     /// The default is false.
     public var acceptsLostEnd = false
+    /// Whether sealed segments are merged when there are enough of them.
+    ///
+    /// The default is true; otherwise only ``Journal/compact(everything:dryRun:inputMax:progress:)`` does it.
+    public var compacts = true
+    /// How long what nobody needs any more is kept.
+    public var retention = JournalRetention()
     /// The files.
     ///
     /// The default is the real file system.

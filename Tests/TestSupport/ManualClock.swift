@@ -49,6 +49,7 @@ extension JournalOptions {
         options.fileSystem = fileSystem
         options.wallClock = { clock.read() }
         options.random = { generator.next() }
+        options.compacts = false
         return options
     }
 }

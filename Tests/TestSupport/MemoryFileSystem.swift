@@ -138,6 +138,24 @@ public final class MemoryFileSystem: FileSystem {
         }
     }
 
+    public func link(_ path: String, to target: String) throws(FileError) {
+        try state.withLock { state throws(FileError) in
+            try state.note(.rename, path)
+            try state.checkWritable("link", target)
+            let (parent, name) = try state.parent(of: path, call: "link")
+            let (targetParent, targetName) = try state.parent(of: target, call: "link")
+            guard let node = parent.entries[name] else {
+                throw FileError(call: "link", path: path, code: ENOENT)
+            }
+            guard !node.isDirectory else { throw FileError(call: "link", path: path, code: EPERM) }
+            guard targetParent.entries[targetName] == nil else {
+                throw FileError(call: "link", path: path, code: EEXIST)
+            }
+            targetParent.entries[targetName] = node
+            state.changed(targetParent)
+        }
+    }
+
     public func remove(_ path: String) throws(FileError) {
         try state.withLock { state throws(FileError) in
             try state.note(.remove, path)

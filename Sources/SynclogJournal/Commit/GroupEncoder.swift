@@ -10,7 +10,8 @@ struct GroupEncoder {
     /// The bytes of all blocks so far, the open one not included.
     private(set) var output: [UInt8] = []
     private(set) var blocks: [Block] = []
-    private let start: UInt64
+    /// The place of the first byte of `output`.
+    private var start: UInt64
     private let salt: UInt64
     private let blockSize: Int
     private let syncedThrough: UInt64
@@ -100,6 +101,16 @@ struct GroupEncoder {
         }
         chain = written.checksum
         blocks.append(Block(header: written, raw: raw, offset: offset))
+    }
+
+    /// Hands over the bytes and blocks so far, for groups that are too large to be held.
+    mutating func drain() -> (bytes: [UInt8], blocks: [Block]) {
+        defer {
+            start += UInt64(output.count)
+            output.removeAll(keepingCapacity: true)
+            blocks.removeAll(keepingCapacity: true)
+        }
+        return (output, blocks)
     }
 
     /// Closes the open block.

@@ -7,6 +7,8 @@ final class Turn: Sendable {
         var isClosed = false
         var requests: [CommitRequest] = []
         var threadRuns = false
+        var rolled = false
+        var compacts = false
         var snapshot: JournalSnapshot
     }
 
@@ -28,6 +30,9 @@ final class Turn: Sendable {
 
     /// The durable content as it was known last.
     func snapshot() -> JournalSnapshot { state.withLock { $0.snapshot } }
+
+    /// Whether `close` was called.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
 
     /// Runs a body alone with the head.
     func exclusively<Result>(_ body: (LiveJournal) throws(JournalError) -> Result) throws(JournalError)
@@ -54,12 +59,31 @@ final class Turn: Sendable {
 
     private func giveBack() {
         let snapshot = try? owned.live.snapshot()
+        let rolled = owned.live.rolled
+        owned.live.rolled = false
         state.withLock { state in
             state.isTaken = false
+            if rolled { state.rolled = true }
             if let snapshot { state.snapshot = snapshot }
         }
         state.wakeAll()
     }
+
+    /// Whether a segment was sealed since the last call and nobody compacts; then the caller does, and says when it is done.
+    func beginCompaction() -> Bool {
+        state.withLock { state in
+            guard state.rolled, !state.compacts, !state.isClosed else { return false }
+            state.rolled = false
+            state.compacts = true
+            return true
+        }
+    }
+
+    /// Whether `beginCompaction` would say yes.
+    var wantsCompaction: Bool { state.withLock { $0.rolled && !$0.compacts && !$0.isClosed } }
+
+    /// The compaction that `beginCompaction` allowed is done.
+    func endCompaction() { state.withLock { $0.compacts = false } }
 
     /// Queues a request whose outcome the caller waits for with `work`.
     func submit(_ request: CommitRequest) { state.withLock { $0.requests.append(request) } }

@@ -12,6 +12,8 @@ public protocol FileSystem: Sendable {
     func makeDirectory(_ path: String) throws(FileError)
     /// Renames; without `replacing` an existing target is an error (EEXIST).
     func rename(_ path: String, to target: String, replacing: Bool) throws(FileError)
+    /// Gives a file a second name, which must not exist; file systems without such names fail (EPERM, EOPNOTSUPP).
+    func link(_ path: String, to target: String) throws(FileError)
     /// Removes a file.
     func remove(_ path: String) throws(FileError)
     /// Removes an empty directory.

@@ -69,6 +69,11 @@ public final class PosixFileSystem: FileSystem {
         }
     }
 
+    /// Gives a file a second name, which must not exist (link(2)).
+    public func link(_ path: String, to target: String) throws(FileError) {
+        _ = try call("link", path) { unsafe Glibc.link(path, target) }
+    }
+
     /// Removes a file (unlink(2)).
     public func remove(_ path: String) throws(FileError) {
         _ = try call("unlink", path) { unsafe unlink(path) }

@@ -17,8 +17,8 @@ struct SegmentHeader: Hashable, Sendable {
     var highestFloor: UInt64 = 0
     var salt: UInt64
     var clock: Int64
-    /// The CRC of the header; the first block's chain value.
-    private(set) var checksum: UInt32 = 0
+    /// The chain value before the first block.
+    var chainStart: UInt32 { placeSeed(salt: salt, offset: 0) }
 
     init(
         journal: JournalID, session: SessionInfo, number: UInt64, firstCommit: UInt64, previousLast: UInt64,
@@ -35,8 +35,8 @@ struct SegmentHeader: Hashable, Sendable {
         self.clock = clock
     }
 
-    /// The head of the file, and the same header with its checksum.
-    func encoded() -> (bytes: [UInt8], header: SegmentHeader) {
+    /// The head of the file.
+    func encoded() -> [UInt8] {
         var item = CBORWriter()
         item.array(4)
         item.text("synclog")
@@ -67,11 +67,8 @@ struct SegmentHeader: Hashable, Sendable {
         bytes.setWord64(UInt64(bitPattern: clock), at: 3968)
         bytes.setWord64(UInt64(bitPattern: session.clock), at: 3976)
         bytes.setWord64(session.commit, at: 3984)
-        let checksum = bytes.crc(0..<4092)
-        bytes.setWord32(checksum, at: 4092)
-        var header = self
-        header.checksum = checksum
-        return (bytes, header)
+        bytes.setWord32(bytes.crc(0..<4092), at: 4092)
+        return bytes
     }
 
     /// Reads a head of 4096 bytes.
@@ -104,7 +101,6 @@ struct SegmentHeader: Hashable, Sendable {
         highestFloor = bytes.word64(at: 3952)
         salt = bytes.word64(at: 3960)
         clock = Int64(bitPattern: bytes.word64(at: 3968))
-        checksum = bytes.word32(at: 4092)
         readOnly = bytes.word32(at: 3860) != 0
     }
 

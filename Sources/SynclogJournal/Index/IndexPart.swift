@@ -148,7 +148,7 @@ final class IndexPart: Sendable {
     }
 
     /// Whether a fingerprint may be in this part.
-    private func mayContain(_ fingerprint: UInt64) throws(JournalError) -> Bool {
+    func mayContain(_ fingerprint: UInt64) throws(JournalError) -> Bool {
         guard layout.filterLines > 0 else { return keyCount > 0 }
         let (low, high) = KeyFilter.mask(fingerprint)
         let line = KeyFilter.line(fingerprint, lines: layout.filterLines)
@@ -207,6 +207,11 @@ final class IndexPart: Sendable {
     /// The number of the first block whose last commit is at or above a commit.
     func firstBlock(reaching commit: UInt64) throws(JournalError) -> Int {
         try firstIndex(blockCount) { number throws(JournalError) in try block(number).lastCommit >= commit }
+    }
+
+    /// Calls the body with every key row, in order of fingerprint.
+    func forEachKey(_ body: (KeyRow) -> Void) throws(JournalError) {
+        for number in 0..<keyCount { body(try key(number)) }
     }
 
     /// The whole content, for merging.

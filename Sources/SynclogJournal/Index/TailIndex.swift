@@ -9,6 +9,10 @@ struct TailIndex: Sendable {
     /// The newest row of each fingerprint; older ones are found through `older`.
     private var newest: [UInt64: Int32] = [:]
     private var older: [Int32] = []
+    private let isSearched: Bool
+
+    /// Makes an empty tail; one that is only written to disk need not be searched.
+    init(isSearched: Bool = true) { self.isSearched = isSearched }
 
     /// The stored bytes of the blocks.
     var storedSize: UInt64 { blocks.last.map { $0.end - blocks[0].offset } ?? 0 }
@@ -47,7 +51,9 @@ struct TailIndex: Sendable {
                 }
                 let fingerprint = view.fingerprint(in: raw)
                 let place = UInt32(view.range.lowerBound) | (view.operation == .delete ? KeyRow.tombstone : 0)
-                older.append(newest.updateValue(Int32(keys.count), forKey: fingerprint) ?? -1)
+                if isSearched {
+                    older.append(newest.updateValue(Int32(keys.count), forKey: fingerprint) ?? -1)
+                }
                 keys.append(KeyRow(fingerprint: fingerprint, block: number, place: place))
             }
         }

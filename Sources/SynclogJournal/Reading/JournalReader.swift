@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Commits one after the other, with those of their entries that pass the filter; commits without any are left out.
 ///
 /// It reads what was durable when it was made; make another one to go on. Not for use by two threads at once.
@@ -5,9 +7,9 @@ public struct JournalReader {
     /// Called with damage that reading then goes around; without it damage is thrown.
     public var onDamage: ((Damage) -> Void)?
 
-    private let snapshot: JournalSnapshot
+    private var snapshot: JournalSnapshot
     private let filter: ReadFilter
-    private let position: JournalPosition
+    private var position: JournalPosition
     private let backward: Bool
     /// The segment that comes next.
     private var segment: Int
@@ -18,6 +20,10 @@ public struct JournalReader {
     private var ready: [Commit] = []
     /// A commit whose other blocks may follow.
     private var carry: Commit?
+    /// The last commit of the last block that was read; the first one when reading backward.
+    private var seen: UInt64?
+    private var relistings = 0
+    private static let relistingsMax = 10
 
     init(_ snapshot: JournalSnapshot, from position: JournalPosition, backward: Bool, filter: ReadFilter)
         throws(JournalError)
@@ -42,6 +48,7 @@ public struct JournalReader {
             if let row = rows.popLast(), let open = current {
                 do throws(JournalError) {
                     take(try commits(of: row, in: open))
+                    seen = backward ? row.firstCommit : row.lastCommit
                 } catch {
                     guard let onDamage, case .corrupted(let damage) = error else { throw error }
                     onDamage(damage)
@@ -66,6 +73,10 @@ public struct JournalReader {
             rows = backward ? found : found.reversed()
             if let damage = open.content.withLock({ $0.damage }) { throw .corrupted(damage) }
         } catch {
+            if case .file(let failure) = error, failure.code == ENOENT, relistings < Self.relistingsMax {
+                try relist()
+                return true
+            }
             guard let onDamage, case .corrupted(let damage) = error else { throw error }
             onDamage(damage)
             // Its index cannot be trusted: look at every byte instead.
@@ -76,6 +87,18 @@ public struct JournalReader {
         }
         current = open
         return true
+    }
+
+    /// Compaction took the next file away: what it held is in another one, which is entered behind what was read.
+    private mutating func relist() throws(JournalError) {
+        relistings += 1
+        snapshot = try snapshot.relisted()
+        if let seen {
+            position = backward ? JournalPosition(commit: seen, index: 0) : .end(of: seen)
+            segment = try snapshot.segmentIndex(of: seen)
+        } else {
+            segment = backward ? snapshot.segments.count - 1 : try snapshot.segmentIndex(of: position.commit)
+        }
     }
 
     /// The blocks of a segment that may hold entries asked for, in order.
@@ -158,7 +181,7 @@ public struct JournalReader {
                 case .entry(let view):
                     guard let info = commits.last?.info else { throw CBORError(offset: 0) }
                     let place = JournalPosition(commit: info.number, index: view.index)
-                    guard backward ? place < position : place > position,
+                    guard info.number <= snapshot.head.commit, backward ? place < position : place > position,
                         passes(space: view.space, zone: view.zone), filter.wall?.contains(info.wall) ?? true
                     else { continue }
                     commits[commits.count - 1].entries.append(view.entry(in: raw, commit: info.number))

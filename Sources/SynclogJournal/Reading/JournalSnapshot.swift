@@ -5,6 +5,47 @@ struct JournalSnapshot: Sendable {
     /// The log clock of the head's commit.
     var clock: Int64
     let cache: BlockCache
+    let directory: SegmentDirectory
+
+    /// The same moment read from the files as they are named now, after a compaction took some of them away.
+    func relisted() throws(JournalError) -> JournalSnapshot {
+        var known: [SegmentName: Segment] = [:]
+        for segment in segments where segment.ifOpen != nil { known[segment.name] = segment }
+        let listed = try directory.segments()
+        var result = self
+        result.segments = listed.dropLast().map { known[$0.name] ?? $0 }
+        if let last = listed.last, let live = known[last.name] { result.segments.append(live) }
+        for (place, segment) in result.segments.enumerated().dropLast() {
+            segment.setSuccessor(result.segments[place + 1])
+        }
+        return result
+    }
+
+    /// The highest floor of any zone that compaction dropped tombstones of.
+    func highestFloor() throws(JournalError) -> UInt64 {
+        var highest: UInt64 = 0
+        for segment in segments where segment.name.generation > 0 {
+            highest = max(highest, try segment.open().header.highestFloor)
+        }
+        return highest
+    }
+
+    /// The lowest commit from which on the log holds whole commits.
+    func consistentFrom() throws(JournalError) -> UInt64 {
+        var highest: UInt64 = 0
+        for segment in segments where segment.name.generation > 0 {
+            highest = max(highest, try segment.open().header.consistentFrom)
+        }
+        return highest
+    }
+
+    /// The floor of a zone, or 0; zone 0 is the walk over zones.
+    func floor(zone: UInt64) throws(JournalError) -> UInt64 {
+        guard let stored = try entry(for: Floor.key(zone: zone)), stored.entry.operation == .put else {
+            return 0
+        }
+        return Floor.commit(stored.entry.value) ?? 0
+    }
 
     /// The number of the segment that holds a commit: the last one that begins at or below it.
     func segmentIndex(of commit: UInt64) throws(JournalError) -> Int {
@@ -89,6 +130,16 @@ struct JournalSnapshot: Sendable {
             throw .corrupted(damage(block, segment, "block holds no valid entries"))
         }
         throw .corrupted(damage(block, segment, "index names an entry that the block lacks"))
+    }
+
+    /// Whether a segment holds a put of a key, the newest one or not.
+    func holds(_ key: EntryKey, _ fingerprint: UInt64, in open: OpenSegment) throws(JournalError) -> Bool {
+        for part in open.content.withLock({ $0.parts }) {
+            for row in try part.rows(of: fingerprint) where row.place & KeyRow.tombstone == 0 {
+                if try look(row, try part.block(Int(row.block)), open, key) != nil { return true }
+            }
+        }
+        return false
     }
 
     private func damage(_ block: BlockRow, _ segment: OpenSegment, _ reason: String) -> Damage {

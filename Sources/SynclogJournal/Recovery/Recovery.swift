@@ -170,9 +170,10 @@ extension LiveJournal {
     /// Copies whole commits that were never surely synced to a segment of their own, then cuts and seals the old one.
     private func moveSurvivors(_ survivors: [GroupEncoder.Block], of old: OpenSegment) throws(JournalError) {
         let content = old.content.withLock { $0 }
-        let (bytes, header) = newHeader(after: old, content).encoded()
+        let header = newHeader(after: old, content)
         var encoder = GroupEncoder(
-            start: 0, front: bytes, salt: header.salt, chain: header.checksum, blockSize: options.blockSize,
+            start: 0, front: header.encoded(), salt: header.salt, chain: header.chainStart,
+            blockSize: options.blockSize,
             syncedThrough: content.lastCommit, checkpoint: 0)
         for block in survivors {
             let row = BlockRow(

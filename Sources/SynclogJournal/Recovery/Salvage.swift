@@ -10,7 +10,7 @@ struct Salvage {
         let size = try journalErrors { () throws(FileError) in try file.status() }.size
         var scanner = FrameScanner(
             file: file, salt: header.salt, offset: UInt64(SegmentHeader.size), limit: size,
-            chain: header.checksum)
+            chain: header.chainStart)
         var rows: [BlockRow] = []
         scanning: while true {
             switch try scanner.next() {

@@ -26,9 +26,9 @@ extension LiveJournal {
     /// Publishes the empty segment that follows a sealed one.
     func startSegment(after old: OpenSegment) throws(JournalError) {
         let content = old.content.withLock { $0 }
-        let (bytes, header) = newHeader(after: old, content).encoded()
+        let header = newHeader(after: old, content)
         let name = SegmentName(number: header.number, generation: 0)
-        try directory.publish(bytes, as: name, random: options.random())
+        try directory.publish(header.encoded(), as: name, random: options.random())
         _ = try adopt(name, writing: true)
     }
 
@@ -39,29 +39,19 @@ extension LiveJournal {
         for part in content.parts { index.append(try part.content()) }
         index.append(IndexContent(content.tail))
         index.finish()
-        let page = UInt64(IndexLayout.page)
-        let first = (content.end + 16 + page - 1) / page * page
-        var bytes = LZ4Frame.skippableHead(LZ4Frame.fillerMagic, size: first - 8 - content.end - 8)
-        bytes += [UInt8](repeating: 0, count: Int(first - 8 - content.end) - bytes.count)
-        let pages = index.pages(salt: segment.header.salt, offset: first, earlier: [], filtered: true)
-        bytes += LZ4Frame.skippableHead(LZ4Frame.indexMagic, size: UInt64(pages.count))
-        bytes += pages
-        let size = first + UInt64(pages.count) + UInt64(SegmentFooter.size)
-        let footer = SegmentFooter(
-            indexOffset: first, indexPages: UInt32(pages.count / IndexLayout.page),
-            blockCount: UInt32(index.blocks.count), blocksEnd: content.end, lastCommit: content.lastCommit,
-            chain: content.chain, entryCount: index.entryCount, fileSize: size)
-        bytes += footer.encoded(salt: segment.header.salt)
+        let closing = SegmentClosing(
+            index: index, end: content.end, lastCommit: content.lastCommit, chain: content.chain,
+            salt: segment.header.salt)
         do {
             try segment.file.truncate(to: content.end)
-            try segment.file.write(bytes, at: content.end)
+            try segment.file.write(closing.bytes, at: content.end)
         } catch {
             // Without room for its index the segment stays live, as it was.
             try? segment.file.truncate(to: content.end)
             throw .file(error)
         }
         do { try segment.file.syncData() } catch { throw .durabilityUnknown(error) }
-        _ = try segment.loadSealed(size: size)
+        _ = try segment.loadSealed(size: closing.size)
         segment.content.withLock { $0.clock = content.clock }
     }
 
@@ -73,5 +63,6 @@ extension LiveJournal {
         try seal(segment)
         try startSegment(after: segment)
         try writeHead()
+        rolled = true
     }
 }

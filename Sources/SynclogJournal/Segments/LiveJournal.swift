@@ -39,6 +39,8 @@ final class LiveJournal {
     var reservedThrough: UInt64 = 0
     /// Why this handle writes no more: a sync failed.
     var poison: JournalError?
+    /// Whether a segment was sealed since somebody last asked: it may be time to compact.
+    var rolled = false
 
     private var opened: OpenSegment?
 
@@ -68,7 +70,7 @@ final class LiveJournal {
         return JournalSnapshot(
             segments: segments,
             head: JournalHead(commit: commit, session: session.label, recoveryPending: recoveryPending),
-            clock: clock, cache: cache)
+            clock: clock, cache: cache, directory: directory)
     }
 
     /// The newest slot of HEAD for this journal and directory.
@@ -251,7 +253,7 @@ final class LiveJournal {
     func advance(to newest: HeadSlot, in segment: OpenSegment) throws(JournalError) -> Bool {
         let end = segment.content.withLock { $0.end }
         guard newest.segment == segment.header.number, newest.generation == segment.header.generation,
-            newest.end >= end
+            newest.end >= end, newest.layout == slot?.layout
         else { return false }
         if newest.end > end { try segment.scan(to: newest.end) }
         let matches = segment.content.withLock { content in

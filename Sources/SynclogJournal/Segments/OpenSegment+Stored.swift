@@ -18,6 +18,16 @@ extension OpenSegment {
             payload: Array(bytes[BlockHeader.size...]))
     }
 
+    /// Whether a key with a fingerprint may be in this segment.
+    func mayHold(_ fingerprint: UInt64) throws(JournalError) -> Bool {
+        let (parts, isInTail) = content.withLock { ($0.parts, !$0.tail.rows(of: fingerprint).isEmpty) }
+        if isInTail { return true }
+        for part in parts {
+            if try part.mayContain(fingerprint) { return true }
+        }
+        return false
+    }
+
     /// The blocks that reach beyond a commit, in order.
     func rows(reaching commit: UInt64) throws(JournalError) -> [BlockRow] {
         let (parts, tail) = content.withLock { ($0.parts, $0.tail.blocks) }

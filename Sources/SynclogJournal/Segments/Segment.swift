@@ -79,7 +79,7 @@ final class OpenSegment: Sendable {
         self.header = header
         content = Monitor(
             SegmentContent(
-                end: UInt64(SegmentHeader.size), lastCommit: header.previousLast, chain: header.checksum,
+                end: UInt64(SegmentHeader.size), lastCommit: header.previousLast, chain: header.chainStart,
                 clock: header.clock, session: header.session))
     }
 

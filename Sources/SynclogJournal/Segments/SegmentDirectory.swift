@@ -22,20 +22,28 @@ struct SegmentDirectory: Sendable {
         }
         guard first.number == 1 else { throw .missingSegment(path: path, number: 1) }
         var segments: [Segment] = []
-        for name in names {
-            if let last = segments.last {
-                if last.name.number == name.number { segments.removeLast() }
-                if let last = segments.last, last.name.number + 1 != name.number {
-                    guard last.name.generation > 0,
-                        try last.openFile().header.replaces?.upperBound == name.number - 1
-                    else { throw .missingSegment(path: path, number: last.name.number + 1) }
-                }
-            }
+        // The numbers that the last merged segment stands for; its inputs may still be there after a crash.
+        var covered = first.number - 1
+        for (place, name) in names.enumerated() {
+            let isReplaced = place + 1 < names.count && names[place + 1].number == name.number
+            if name.number <= covered || isReplaced { continue }
+            guard name.number == covered + 1 else { throw .missingSegment(path: path, number: covered + 1) }
             let segment = Segment(name: name, directory: path, fileSystem: fileSystem)
+            covered = name.number
+            if name.generation > 0 {
+                covered = max(covered, try segment.openFile().header.replaces?.upperBound ?? name.number)
+            }
             segments.last?.setSuccessor(segment)
             segments.append(segment)
         }
         return segments
+    }
+
+    /// The names of segments that a merged one stands for.
+    func replacedNames() throws(JournalError) -> [SegmentName] {
+        let kept = Set(try segments().map(\.name))
+        return try journalErrors { () throws(FileError) in try fileSystem.list(path) }
+            .compactMap { SegmentName($0) }.filter { !kept.contains($0) }.sorted()
     }
 
     /// The number of the directory in its file system.

@@ -1,0 +1,198 @@
+internal import Glibc
+
+extension Journal {
+    /// Merges segments and drops what nobody needs: superseded versions, old notes, tombstones by the three conditions.
+    ///
+    /// Everything goes on beside it: readers, writers, followers. Damage in a segment is reported and that segment left
+    /// alone. It may be stopped at any moment; what was merged stays merged.
+    /// - Parameters:
+    ///   - everything: Seals the live segment and merges all; otherwise only what the tiers ask for.
+    ///   - dryRun: Only counts; nothing is changed.
+    ///   - inputMax: The most bytes that one merge may read.
+    ///   - progress: Called after each merge with what was done so far.
+    /// - Returns: What was done. With another compaction under way, ``JournalError/busy(pid:)`` is thrown.
+    public func compact(
+        everything: Bool = false, dryRun: Bool = false, inputMax: UInt64 = 1 << 30,
+        progress: (CompactionReport) -> Void = { _ in }
+    ) throws(JournalError) -> CompactionReport {
+        guard mode != .readOnly || dryRun else { throw .readOnly(path: path) }
+        let lock = try dryRun ? nil : takeCompactionLock()
+        defer { lock?.unlock() }
+        if !dryRun {
+            try turn.exclusively { live throws(JournalError) in
+                try live.sweepReplaced()
+                if everything { try live.rollNow() }
+            }
+        }
+        var total = CompactionReport()
+        var damaged: Set<SegmentName> = []
+        while true {
+            let snapshot = try turn.refreshed()
+            guard let range = try chooseRange(snapshot, everything, dryRun, damaged, inputMax) else {
+                return total
+            }
+            do throws(JournalError) {
+                guard let report = try merge(snapshot, range, dryRun: dryRun) else { return total }
+                total.add(report)
+                progress(total)
+                if everything || dryRun { return total }
+            } catch {
+                guard case .corrupted(let damage) = error else { throw error }
+                total.damages.append(damage)
+                let names = snapshot.segments[range].filter { damage.file == $0.path }.map(\.name)
+                guard !names.isEmpty, !everything, !dryRun else { return total }
+                damaged.formUnion(names)
+            }
+        }
+    }
+
+    /// Compacts if a segment was sealed meanwhile: here and at most some 8 MiB a merge where processes come and go, on a thread
+    /// of its own where this one stays.
+    func compactAfterRoll() {
+        guard options.compacts, turn.beginCompaction() else { return }
+        if mode == .shared {
+            _ = try? compact(inputMax: 8 << 20)
+            turn.endCompaction()
+        } else {
+            startThread { [self] in
+                _ = try? compact()
+                turn.endCompaction()
+            }
+        }
+    }
+
+    private func takeCompactionLock() throws(JournalError) -> any File {
+        let file = try journalErrors { () throws(FileError) in
+            try options.fileSystem.open(path + "/COMPACT", .create)
+        }
+        guard try journalErrors({ () throws(FileError) in try file.tryLock() }) else { throw .busy(pid: nil) }
+        return file
+    }
+
+    private func chooseRange(
+        _ snapshot: JournalSnapshot, _ everything: Bool, _ dryRun: Bool, _ damaged: Set<SegmentName>,
+        _ inputMax: UInt64
+    ) throws(JournalError) -> Range<Int>? {
+        let sealed = snapshot.segments.dropLast()
+        if everything || dryRun { return sealed.isEmpty ? nil : 0..<sealed.count }
+        var sizes: [UInt64] = []
+        for segment in sealed {
+            let status = try journalErrors { () throws(FileError) in
+                try options.fileSystem.status(segment.path)
+            }
+            // A damaged segment belongs to no run.
+            sizes.append(damaged.contains(segment.name) ? .max : status?.size ?? 0)
+        }
+        let unit = options.segmentSize ?? (mode == .exclusive ? 64 << 20 : 1 << 20)
+        return CompactionPolicy(segmentSize: UInt64(unit), inputMax: inputMax).choose(sizes)
+    }
+
+    /// Merges a range of sealed segments.
+    /// - Returns: What was done, or nil if somebody else changed the segments meanwhile.
+    private func merge(
+        _ snapshot: JournalSnapshot, _ range: Range<Int>, dryRun: Bool
+    ) throws(JournalError) -> CompactionReport? {
+        let leases = try snapshot.leases().map(\.lease)
+        let rule = TombstoneRule(
+            clock: snapshot.clock, retention: options.retention.tombstones.microseconds,
+            lowestLease: leases.filter { $0.isLive(at: snapshot.clock) }.map(\.commit).min(),
+            sourceFloors: isFollower ? try snapshot.floors() : nil)
+        var merge = try CompactionMerge(
+            snapshot: snapshot, range: range, rule: rule, retention: options.retention,
+            deadZones: try snapshot.deadZones())
+        guard !dryRun else {
+            try merge.measure()
+            return merge.report
+        }
+        let inputs = snapshot.segments[range].map(\.name)
+        let first = try snapshot.segments[range.lowerBound].open().header
+        var header = first
+        header.generation = (inputs.map(\.generation).max() ?? 0) + 1
+        header.salt = options.random()
+        let lastReplaced = try snapshot.segments[range.upperBound].open().header.number - 1
+        header.replaces = first.number...lastReplaced
+        let name = SegmentName(number: first.number, generation: header.generation)
+        let draft = path + "/tmp/" + name.text + "." + hexadecimal(options.random(), digits: 16)
+        let fileSystem = options.fileSystem
+        do throws(JournalError) {
+            let file = try journalErrors { () throws(FileError) in
+                if try fileSystem.status(path + "/tmp") == nil { try fileSystem.makeDirectory(path + "/tmp") }
+                return try fileSystem.open(draft, .createNew)
+            }
+            try merge.write(to: file, header: header) { () throws(JournalError) in try self.throttle() }
+            guard try raise(merge.floors),
+                try turn.exclusively({ live throws(JournalError) in
+                    try live.replace(inputs, with: name, draft: draft)
+                })
+            else {
+                try? fileSystem.remove(draft)
+                return nil
+            }
+        } catch {
+            try? fileSystem.remove(draft)
+            throw error
+        }
+        return merge.report
+    }
+
+    /// Between two megabytes of a background merge: others get their turn.
+    private func throttle() throws(JournalError) {
+        if turn.isClosed { throw .closed }
+    }
+
+    /// Makes floors durable before anything below them is deleted, and marks the leases that ran out.
+    /// - Returns: False if a lease arose meanwhile that still needs what is below.
+    private func raise(_ floors: [UInt64: UInt64]) throws(JournalError) -> Bool {
+        guard !floors.isEmpty else { return true }
+        let highest = floors.lazy.filter { $0.key != Floor.sessions }.map(\.value).max() ?? 0
+        let leases = try turn.refreshed().leases()
+        let committed: Committed<Bool> = try commit { transaction throws(JournalError) in
+            for (holder, _) in leases {
+                guard let stored = try transaction.entry(for: Lease.key(holder)),
+                    stored.entry.operation == .put,
+                    var lease = Lease(value: stored.entry.value), !lease.expired
+                else { continue }
+                if lease.isLive(at: transaction.clock) {
+                    if lease.commit < highest { return false }
+                } else if lease.commit < highest {
+                    lease.expired = true
+                    try transaction.put(
+                        Lease.key(holder), value: lease.value, firstSeen: stored.entry.firstSeen)
+                }
+            }
+            for (zone, floor) in floors.sorted(by: { $0.key < $1.key }) {
+                let old = try transaction.entry(for: Floor.key(zone: zone))
+                let known = old.flatMap { Floor.commit($0.entry.value) } ?? 0
+                if floor > known {
+                    try transaction.put(
+                        Floor.key(zone: zone), value: Floor.value(floor), firstSeen: old?.entry.firstSeen)
+                }
+            }
+            return true
+        }
+        return committed.result
+    }
+}
+
+extension Lease {
+    /// Whether the lease still holds at a log clock.
+    public func isLive(at clock: Int64) -> Bool { !expired && until > clock }
+}
+
+extension CompactionReport {
+    /// Adds what another merge did.
+    mutating func add(_ other: CompactionReport) {
+        segments += other.segments
+        bytesBefore += other.bytesBefore
+        bytesAfter += other.bytesAfter
+        entries += other.entries
+        versions += other.versions
+        tombstones += other.tombstones
+        others += other.others
+        kept.olderPut += other.kept.olderPut
+        kept.lease += other.kept.lease
+        kept.retention += other.kept.retention
+        kept.sourceFloor += other.kept.sourceFloor
+        damages += other.damages
+    }
+}

@@ -1,0 +1,53 @@
+/// Publishing a merged segment. Runs under LOCK.
+extension LiveJournal {
+    /// Puts a merged segment in the place of its inputs: name, directory sync, HEAD, then unlink.
+    /// - Returns: False if the inputs are no longer what was merged; nothing is changed then.
+    func replace(_ inputs: [SegmentName], with name: SegmentName, draft: String) throws(JournalError) -> Bool
+    {
+        try beginWriting()
+        defer { endWriting() }
+        guard let first = segments.firstIndex(where: { $0.name == inputs[0] }),
+            first + inputs.count < segments.count,
+            segments[first..<first + inputs.count].map(\.name) == inputs
+        else { return false }
+        let fileSystem = options.fileSystem
+        try journalErrors { () throws(FileError) in
+            try fileSystem.rename(draft, to: directory.path + "/" + name.text, replacing: false)
+            try fileSystem.syncDirectory(directory.path)
+        }
+        let merged = Segment(name: name, directory: directory.path, fileSystem: fileSystem)
+        segments.replaceSubrange(first..<first + inputs.count, with: [merged])
+        merged.setSuccessor(segments[first + 1])
+        if first > 0 { segments[first - 1].setSuccessor(merged) }
+        slot?.layout += 1
+        try writeHead()
+        for input in inputs {
+            // One that stays is swept by the next compaction; readers know that it is replaced.
+            try? fileSystem.remove(directory.path + "/" + input.text)
+        }
+        return true
+    }
+
+    /// Removes segments that a merged one stands for and drafts that a crash left.
+    func sweepReplaced() throws(JournalError) {
+        try beginWriting()
+        defer { endWriting() }
+        for name in try directory.replacedNames() {
+            try journalErrors { () throws(FileError) in
+                try options.fileSystem.remove(directory.path + "/" + name.text)
+            }
+        }
+    }
+
+    /// Seals the live segment, if it has commits, so that it can be merged.
+    func rollNow() throws(JournalError) {
+        try beginWriting()
+        defer { endWriting() }
+        try syncRelaxed()
+        let segment = try live
+        guard segment.content.withLock({ $0.lastCommit }) > segment.header.previousLast else { return }
+        try seal(segment)
+        try startSegment(after: segment)
+        try writeHead()
+    }
+}
