@@ -129,6 +129,14 @@ extension JournalDatabase {
         return page
     }
 
+    /// Reads all zones.
+    func zones() throws(SyncError) -> [RecordZone] {
+        guard case .recordZones(let zones) = try perform(DatabaseRequest(.allRecordZones)).body else {
+            throw SyncError(.internalError, "no such answer", nextStep: "mend the test")
+        }
+        return zones
+    }
+
     /// The number of the last commit.
     func headCommit() throws -> UInt64 { try journal.head().commit }
 }

@@ -43,8 +43,7 @@ final class MemoryFile: File {
             let count = failure.map { min($0.bytesBefore, bytes.count) } ?? bytes.count
             if count > 0 {
                 if node.bytes.count < start + count {
-                    node.bytes.append(
-                        contentsOf: repeatElement(0, count: start + count - node.bytes.count))
+                    node.bytes += [UInt8](repeating: 0, count: start + count - node.bytes.count)
                 }
                 node.bytes.withUnsafeMutableBytes { target in
                     UnsafeMutableRawBufferPointer(rebasing: target[start..<start + count])
@@ -66,7 +65,7 @@ final class MemoryFile: File {
             if size < node.bytes.count {
                 node.bytes.removeSubrange(size...)
             } else {
-                node.bytes.append(contentsOf: repeatElement(0, count: size - node.bytes.count))
+                node.bytes += [UInt8](repeating: 0, count: size - node.bytes.count)
             }
             state.contentChanged(node)
         }
