@@ -54,7 +54,7 @@ extension Command {
                 )
             }
             for damage in damages {
-                let range = damage.commits.map { ", commits \($0.lowerBound)-\($0.upperBound)" } ?? ""
+                let range = damage.commits.map { ", \(CommandFailure.text($0))" } ?? ""
                 try console.line("FAIL: \(segment.name) (offset \(damage.offset)\(range): \(damage.reason))")
             }
         }

@@ -13,7 +13,7 @@ struct DemoFollower {
     private(set) var headsAfterKills: [UInt64] = []
 
     /// How many milliseconds a follower lives, at random.
-    private static let life = 20...250
+    private static let life = 15...130
 
     init(_ processes: DemoProcesses, source: String, path: String, seed: UInt64) {
         self.processes = processes

@@ -5,7 +5,7 @@ enum ChildProcess {
     /// Starts a program with the given standard streams; those not given are this process's.
     ///
     /// The child has no signals ignored or blocked, whatever this process does with them.
-    /// - Returns: Its process id, or nil if it could not be started.
+    /// - Returns: Its process id, or nil if it could not be started; errno then says why.
     static func spawn(_ words: [String], input: Int32? = nil, output: Int32? = nil, error: Int32? = nil)
         -> pid_t?
     {
@@ -29,6 +29,7 @@ enum ChildProcess {
         defer { unsafe arguments.forEach { argument in unsafe free(argument) } }
         var pid: pid_t = 0
         let result = unsafe posix_spawnp(&pid, words[0], &actions, &attributes, arguments, environ)
+        errno = result
         return result == 0 ? pid : nil
     }
 

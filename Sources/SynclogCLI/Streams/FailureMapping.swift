@@ -119,8 +119,14 @@ extension CommandFailure {
 
     /// Damage, with file, offset and commits.
     static func text(_ damage: Damage) -> String {
-        let commits = damage.commits.map { ", commits \($0.lowerBound) to \($0.upperBound)" } ?? ""
+        let commits = damage.commits.map { ", \(text($0))" } ?? ""
         return "'\(shown(damage.file))', offset \(damage.offset)\(commits): \(damage.reason)"
+    }
+
+    /// A range of commits; its end may not be known.
+    static func text(_ commits: ClosedRange<UInt64>) -> String {
+        commits.upperBound == .max
+            ? "commits from \(commits.lowerBound)" : "commits \(commits.lowerBound) to \(commits.upperBound)"
     }
 
     /// The failure of a database, as one line with the next step.

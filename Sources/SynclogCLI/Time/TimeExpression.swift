@@ -57,7 +57,7 @@ struct TimeExpression {
         var words = allWords[...]
         var zone = self.zone
         var abbreviation: String?
-        if words.count > 1, let last = words.last, !last.contains(":"), last.first?.isLetter == true {
+        if words.count > 1, let last = words.last, Self.looksLikeZone(last) {
             if let named = TimeZoneClock.named(last), last.contains("/") || last == "UTC" || last.count > 3 {
                 zone = named
             } else {
@@ -91,6 +91,12 @@ struct TimeExpression {
         return try result(
             days: day, seconds: clock?.seconds ?? 0, micro: clock?.micro ?? 0, zone: zone,
             abbreviation: abbreviation)
+    }
+
+    /// Zones have names, or abbreviations of a sign and digits.
+    private static func looksLikeZone(_ word: String) -> Bool {
+        guard let first = word.first, !word.contains(":") else { return false }
+        return first.isLetter || (first == "+" || first == "-") && word.dropFirst().allSatisfy(\.isNumber)
     }
 
     private static let dayWords: [String: Int64] = ["now": 0, "today": 0, "yesterday": -1, "tomorrow": 1]
