@@ -126,25 +126,30 @@ public final class JournalDatabase: Database {
     /// Answers a request on the calling thread.
     @available(*, noasync)
     public func perform(_ request: DatabaseRequest) throws(SyncError) -> DatabaseAnswer {
+        var head = try mapped { () throws(JournalError) in try journal.head() }
         try check(request.context)
         let body: DatabaseAnswer.Body
         switch request.body {
         case .identify: body = .identified
-        case .modifyRecords(let content): body = try modifyRecords(content, context: request.context)
         case .records(let ids, let desiredKeys):
             body = .records(try records(for: ids, desiredKeys: desiredKeys))
         case .recordZoneChanges(let zoneID, let token, let desiredKeys, let limit):
             body = .recordZoneChanges(
                 try recordZoneChanges(
-                    inZoneWith: zoneID, since: token, desiredKeys: desiredKeys, resultsLimit: limit))
+                    inZoneWith: zoneID, since: token, desiredKeys: desiredKeys, resultsLimit: limit,
+                    head: head.commit))
         case .databaseChanges(let token, let limit):
-            body = .databaseChanges(try databaseChanges(since: token, resultsLimit: limit))
+            body = .databaseChanges(try databaseChanges(since: token, resultsLimit: limit, head: head.commit))
+        case .allRecordZones: body = .recordZones(try allRecordZones())
+        case .modifyRecords(let content):
+            body = try modifyRecords(content, context: request.context)
+            head = try mapped { () throws(JournalError) in try journal.head() }
         case .modifyRecordZones(let saves, let deletions, let reason):
             body = try modifyRecordZones(
                 saving: saves, deleting: deletions, reason: reason, context: request.context)
-        case .allRecordZones: body = .recordZones(try allRecordZones())
+            head = try mapped { () throws(JournalError) in try journal.head() }
         }
-        return try answer(body, to: request.context)
+        return try answer(body, head: head, to: request.context)
     }
 
     /// Answers a request on a thread of its own.
@@ -169,8 +174,7 @@ public final class JournalDatabase: Database {
         }
         guard let device = context.device else { return }
         let known = try mapped { () throws(JournalError) in
-            _ = try journal.head()
-            return try journal.device(device)
+            try journal.device(device)
         }
         guard let last = try known?.get().last else { return }
         for mine in [context.confirmedOperation, context.operation].compactMap(\.self)
@@ -179,14 +183,11 @@ public final class JournalDatabase: Database {
         }
     }
 
-    private func answer(_ body: DatabaseAnswer.Body, to context: RequestContext) throws(SyncError)
-        -> DatabaseAnswer
-    {
-        let (head, known) = try mapped { () throws(JournalError) in
-            let head = try journal.head()
-            return (
-                head, try context.device.flatMap { device throws(JournalError) in try journal.device(device) }
-            )
+    private func answer(
+        _ body: DatabaseAnswer.Body, head: JournalHead, to context: RequestContext
+    ) throws(SyncError) -> DatabaseAnswer {
+        let known = try mapped { () throws(JournalError) in
+            try context.device.flatMap { device throws(JournalError) in try journal.device(device) }
         }
         let last = try known?.get().last
         return DatabaseAnswer(

@@ -3,20 +3,21 @@ import SynclogJournal
 extension JournalDatabase {
     /// Reads a page of a zone's changes; see ``Database/recordZoneChanges(inZoneWith:since:desiredKeys:resultsLimit:context:)``.
     func recordZoneChanges(
-        inZoneWith zoneID: RecordZone.ID, since token: ChangeToken?, desiredKeys: [String]?, resultsLimit: Int
+        inZoneWith zoneID: RecordZone.ID, since token: ChangeToken?, desiredKeys: [String]?,
+        resultsLimit: Int,
+        head: UInt64
     ) throws(SyncError) -> RecordZoneChanges {
         try check(resultsLimit: resultsLimit)
-        let head = try mapped { () throws(JournalError) in try journal.head() }
         try validate(token, kind: .zone)
         let zone = try mapped { () throws(JournalError) in try liveZone(zoneID) }.get()
         if let token, token.cursor.scope != zone.number {
             throw try otherScope(token.cursor.scope, zoneID: zoneID)
         }
-        let stage = WalkStage(token, head: head.commit)
+        let stage = WalkStage(token, head: head)
         let walk = ZoneWalk(
             zoneID: zoneID, zone: zone.number, stage: stage, desiredKeys: desiredKeys,
             countMax: resultsLimit == 0 ? limits.pageCountMax : resultsLimit, sizeMax: limits.pageSizeMax)
-        let page = try walk.read(journal, head: head.commit)
+        let page = try walk.read(journal, head: head)
         return RecordZoneChanges(
             modifications: page.modifications, deletions: page.deletions,
             changeToken: try stage.token(
@@ -25,14 +26,15 @@ extension JournalDatabase {
     }
 
     /// Reads a page of the zones that changed, in the order of their last changes.
-    func databaseChanges(since token: ChangeToken?, resultsLimit: Int) throws(SyncError) -> DatabaseChanges {
+    func databaseChanges(
+        since token: ChangeToken?, resultsLimit: Int, head: UInt64
+    ) throws(SyncError) -> DatabaseChanges {
         try check(resultsLimit: resultsLimit)
-        let head = try mapped { () throws(JournalError) in try journal.head() }
         try validate(token, kind: .database)
-        let stage = WalkStage(token, head: head.commit)
+        let stage = WalkStage(token, head: head)
         let changes = try DatabaseWalk(stage: stage).read(journal)
         let countMax = resultsLimit == 0 ? limits.pageCountMax : resultsLimit
-        var end = max(head.commit, stage.start)
+        var end = max(head, stage.start)
         var page = DatabaseChanges(
             modifications: [], deletions: [],
             changeToken: try stage.token(at: end, moreComing: false, kind: .database, scope: 0, journal),

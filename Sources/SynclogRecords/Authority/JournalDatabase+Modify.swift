@@ -167,7 +167,8 @@ extension JournalDatabase {
     private func deviceNumber(_ device: DeviceID?) throws(SyncError) -> UInt32 {
         guard let device else { return 0 }
         let result = try mapped { () throws(JournalError) in
-            try journal.commit { tx throws(JournalError) in try tx.register(device) }.result
+            if let known = try journal.device(device) { return known.map(\.number) }
+            return try journal.commit { tx throws(JournalError) in try tx.register(device) }.result
         }
         return try result.get()
     }

@@ -1,13 +1,12 @@
 import SynclogJournal
 
 extension JournalDatabase {
-    /// Reads records by name.
+    /// Reads records by name, up to the last known head.
     func records(for ids: [Record.ID], desiredKeys: [String]?) throws(SyncError) -> [Result<
         Record, SyncError
     >] {
         try limits.check(itemCount: ids.count)
         return try mapped { () throws(JournalError) in
-            _ = try journal.head()
             var zones: [RecordZone.ID: Result<LiveZone, SyncError>] = [:]
             var results: [Result<Record, SyncError>] = []
             var size = 0
@@ -37,12 +36,9 @@ extension JournalDatabase {
         }
     }
 
-    /// Reads all zones, in rising order of their names' bytes.
+    /// Reads all zones up to the last known head, in rising order of their names' bytes.
     func allRecordZones() throws(SyncError) -> [RecordZone] {
-        let directory = try mapped { () throws(JournalError) in
-            _ = try journal.head()
-            return try ZoneDirectory(reading: journal)
-        }
+        let directory = try mapped { () throws(JournalError) in try ZoneDirectory(reading: journal) }
         return directory.zones.sorted { first, second in
             first.zoneID.zoneName.bytesPrecede(second.zoneID.zoneName)
         }
