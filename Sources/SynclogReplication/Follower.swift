@@ -167,7 +167,14 @@ struct FollowerRun {
                 report.sourceHead = session.sourceHead?.commit ?? 0
                 report.sourceIsRecovering = session.sourceHead?.recoveryPending ?? false
                 return report
-            case .fail(let error): throw error
+            case .fail(let error):
+                if case .stopped = error, report.isNew, session.head == 0 {
+                    // Nothing was copied, so what was made for it goes as well.
+                    journal?.close()
+                    journal = nil
+                    try directory.discard()
+                }
+                throw error
             case .wait:
                 if session.hasProgressed { backoff.reset() }
                 session.forgetProgress()

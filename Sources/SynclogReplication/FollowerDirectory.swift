@@ -31,6 +31,11 @@ struct FollowerDirectory: Sendable {
         try create(at: path, id, zones: zones)
     }
 
+    /// Removes a follower that was made and got nothing; its journal must be closed.
+    func discard() throws(ReplicationError) {
+        try wrap { () throws(FileError) in try removeTree(path) }
+    }
+
     /// Opens the shadow where it is of this source and these zones, else makes a fresh one.
     func openShadow(_ id: JournalID, zones: ZoneNames?, fresh: Bool) throws(ReplicationError) -> Journal {
         if !fresh, let journal = try? open(at: shadow) {
@@ -88,9 +93,18 @@ struct FollowerDirectory: Sendable {
             }
             journal.close()
         } catch {
+            if case .notAJournal = error, try isUnfinished(path) { return nil }
             throw .journal(error)
         }
         throw .notAFollower(path: path)
+    }
+
+    /// Whether a directory holds only what is made before the first segment, so that making it can begin again.
+    private func isUnfinished(_ path: String) throws(ReplicationError) -> Bool {
+        try wrap { () throws(FileError) in
+            guard let status = try files.status(path), status.isDirectory else { return false }
+            return try files.list(path).allSatisfy { ["FOLLOWER", "LOCK", "tmp"].contains($0) }
+        }
     }
 
     private func create(at path: String, _ id: JournalID, zones: ZoneNames?) throws(ReplicationError)

@@ -6,7 +6,7 @@ import Testing
 @testable import SynclogReplication
 
 /// Two streams that are each other's other end.
-func streamPair() throws -> (DescriptorStream, DescriptorStream) {
+func streamPair() throws(ReplicationError) -> (DescriptorStream, DescriptorStream) {
     let there = try makePipe(for: "test")
     let back = try makePipe(for: "test")
     return (

@@ -24,7 +24,7 @@ enum LZ4Frame {
         preferences.autoFlush = 1
         let start = output.count
         let bound = unsafe LZ4F_compressFrameBound(raw.count, &preferences)
-        output.append(contentsOf: repeatElement(0, count: bound))
+        output += [UInt8](repeating: 0, count: bound)
         let size = unsafe raw.withUnsafeBytes { source in
             unsafe output.withUnsafeMutableBytes { target in
                 unsafe LZ4F_compressFrame(

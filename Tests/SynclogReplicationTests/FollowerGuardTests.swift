@@ -1,0 +1,162 @@
+import SynclogJournal
+import TestSupport
+import Testing
+
+@testable import SynclogReplication
+
+@Suite struct FollowerGuardTests {
+    /// Runs a follower that must stop with a reason, and checks that no byte of the copy changed.
+    private func stops(
+        _ pair: Pair, _ source: (any JournalSource)? = nil, zones: [String]? = nil
+    ) throws -> ReplicationError? {
+        let before = pair.files.image(of: pair.copy)
+        let error = #expect(throws: ReplicationError.self) { try pair.follow(source, zones: zones) }
+        #expect(pair.files.image(of: pair.copy) == before)
+        return error
+    }
+
+    @Test func `a restored source is told by its first new commit, with the last common one`() throws {
+        let pair = try Pair(seed: 1, commits: 20)
+        pair.close()
+        try pair.files.copyDirectory(pair.source, to: "/backup")
+        let common = try #require(try pair.commits(pair.source).last).info.number
+        try pair.write(50)
+        pair.close()
+        try pair.follow()
+        let own = try #require(try pair.commits(pair.copy).last).info.number
+        try pair.files.removeAll(pair.source)
+        try pair.files.copyDirectory("/backup", to: pair.source)
+        try pair.write(200)
+        #expect(try stops(pair) == .stopped(.rolledBack(common: common, own: own)))
+    }
+
+    @Test func `a source that lost its end is told before it writes again`() throws {
+        let pair = try Pair(seed: 2, commits: 20)
+        pair.close()
+        try pair.files.copyDirectory(pair.source, to: "/backup")
+        try pair.write(5)
+        pair.close()
+        try pair.follow()
+        try pair.files.removeAll(pair.source)
+        try pair.files.copyDirectory("/backup", to: pair.source)
+        // A reader cannot tell yet what a writer will find behind the copied end.
+        let before = pair.files.image(of: pair.copy)
+        let report = try pair.follow()
+        #expect(report.sourceIsRecovering && pair.files.image(of: pair.copy) == before)
+        _ = try pair.open()
+        guard case .stopped(let reason) = try stops(pair) else {
+            Issue.record("not stopped")
+            return
+        }
+        switch reason {
+        case .ahead, .rolledBack: break
+        default: Issue.record("\(reason)")
+        }
+    }
+
+    @Test func `another journal at the same place is foreign`() throws {
+        let pair = try Pair(seed: 3)
+        let expected = try pair.open().id
+        pair.close()
+        try pair.follow()
+        try pair.files.removeAll(pair.source)
+        let other = try Journal.create(at: pair.source, options: pair.options(seed: 99))
+        try other.apply(pair.workload.next())
+        #expect(try stops(pair) == .stopped(.foreign(expected: expected, found: other.id)))
+    }
+
+    @Test func `an emptied, missing or unmounted source changes nothing`() throws {
+        let pair = try Pair(seed: 4)
+        pair.close()
+        try pair.follow()
+        try pair.files.removeAll(pair.source)
+        #expect(try stops(pair) == .journal(.notFound(path: pair.source)))
+        try pair.files.makeDirectory(pair.source)
+        #expect(try stops(pair) == .journal(.notAJournal(path: pair.source)))
+        _ = try Journal.create(at: pair.source, options: pair.options(seed: 99))
+        guard case .stopped(.foreign) = try stops(pair) else {
+            Issue.record("not foreign")
+            return
+        }
+    }
+
+    @Test func `a missing segment of the source is an error, never a shorter copy`() throws {
+        let pair = try Pair(seed: 5, commits: 200)
+        pair.close()
+        let segments = pair.files.segments(of: pair.source)
+        try #require(segments.count > 3)
+        try pair.files.remove(segments[1])
+        let error = #expect(throws: ReplicationError.self) { try pair.follow() }
+        guard case .journal(.missingSegment) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func `a journal of its own is not overwritten`() throws {
+        let pair = try Pair(seed: 6)
+        _ = try Journal.create(at: pair.copy, options: pair.options(seed: 50))
+        #expect(try stops(pair) == .notAFollower(path: pair.copy))
+        let before = pair.files.image(of: pair.copy)
+        #expect(throws: ReplicationError.notAFollower(path: pair.copy)) { try pair.follow(rebuild: true) }
+        #expect(pair.files.image(of: pair.copy) == before)
+    }
+
+    @Test func `a directory with other files is not taken`() throws {
+        let pair = try Pair(seed: 6)
+        try pair.files.makeDirectory(pair.copy)
+        try pair.files.setContents(pair.copy + "/letter.txt", [1])
+        let error = try stops(pair)
+        guard case .journal = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func `a rebuild that was asked for keeps the old copy beside the new one`() throws {
+        let pair = try Pair(seed: 7)
+        pair.close()
+        try pair.follow()
+        let old = try pair.commits(pair.copy)
+        try pair.files.removeAll(pair.source)
+        let other = try Journal.create(at: pair.source, options: pair.options(seed: 99))
+        for _ in 0..<10 { try other.apply(pair.workload.next()) }
+        let report = try pair.follow(rebuild: true)
+        let kept = try #require(report.keptAside)
+        #expect(report.wasRebuilt && kept == "/copy.replaced-1")
+        #expect(try pair.commits(pair.copy) == pair.commits(pair.source))
+        #expect(try pair.commits(kept) == old)
+        #expect(try pair.files.list("/").sorted() == ["copy", "copy.replaced-1", "source"])
+        try pair.follow()
+    }
+
+    @Test func `an expired copy is made anew by itself and nothing is left over`() throws {
+        let pair = try Pair(seed: 8, commits: 40)
+        try pair.follow()
+        try pair.write(10)
+        let source = RefusingSource(try pair.directorySource(), [.expired(floor: 45)])
+        let report = try pair.follow(source)
+        #expect(report.wasRebuilt && report.keptAside == nil)
+        #expect(try pair.commits(pair.copy) == pair.commits(pair.source))
+        #expect(try pair.files.list("/").sorted() == ["copy", "source"])
+    }
+
+    @Test(arguments: 0..<30)
+    func `a rebuild cut short anywhere is completed by the next run`(place: Int) throws {
+        let pair = try Pair(seed: UInt64(place), commits: 40)
+        try pair.follow()
+        try pair.write(10)
+        // What goes wrong may be in the shadow, in the mark, or between the two renames.
+        pair.files.setFailures(
+            FailurePlan([FailurePlan.Rule([], pathContains: "/copy", skipping: 4 + place * 2, code: 5)]))
+        let source = RefusingSource(try pair.directorySource(), [.expired(floor: 45)])
+        _ = try? pair.follow(source)
+        pair.files.setFailures(FailurePlan())
+        let again = RefusingSource(try pair.directorySource(), [.expired(floor: 45)])
+        _ = try? pair.follow(again)
+        try pair.write(2)
+        try pair.follow()
+        #expect(try pair.commits(pair.copy) == pair.commits(pair.source), "after \(4 + place * 2) calls")
+        #expect(pair.files.contents(pair.copy + "/FOLLOWER") != nil)
+    }
+}
