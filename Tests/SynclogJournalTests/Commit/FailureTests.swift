@@ -109,8 +109,10 @@ import Testing
         var acknowledged: [Commit] = []
         let killed = try Journal.create(at: "/j", options: .test(system))
         system.setFailures(FailurePlan([.init([.syncDirectory], code: EIO)]))
+        var workload = Workload(seed: 94)
         while system.segments(of: "/j").count < 2 {
-            acknowledged.append(try killed.apply([put("n", String(repeating: "z", count: 900))]))
+            acknowledged.append(
+                try killed.apply([PlannedEntry(.put, recordKey("n"), value: workload.value(900))]))
         }
         system.setFailures(FailurePlan())
         let left = system.copy()
