@@ -144,6 +144,9 @@ struct Verification {
             }
             let isLast = place == segments.count - 1
             var check = SegmentCheck(path: segment.path, name: segment.name.text, file: file, header: header)
+            // Only a recovery that is under way leaves one without its seal: the last but one, and HEAD is still below.
+            check.mustBeSealed =
+                place < segments.count - 2 || !isLast && slot.map { $0.segment > header.number } ?? false
             try check.run(
                 through: isLast
                     ? nil : place + 1 < opened.count ? opened[place + 1]?.header.previousLast : nil,
@@ -172,8 +175,12 @@ struct SegmentCheck {
     var tailBytes: UInt64 = 0
     var lastCommit: UInt64
     var chain: UInt32
+    /// Whether a missing or wrong seal is damage.
+    var mustBeSealed = false
     private var tail = TailIndex()
     private var footer: SegmentFooter?
+    /// Where the last index frame begins.
+    private var index: UInt64 = 0
     private var end = UInt64(SegmentHeader.size)
 
     init(path: String, name: String, file: any File, header: SegmentHeader) {
@@ -204,7 +211,8 @@ struct SegmentCheck {
                 take(block, raw, at: scanner.frameOffset)
                 end = scanner.offset
             case .index:
-                check(index: scanner.frameOffset, end: scanner.offset)
+                index = scanner.frameOffset
+                check(index: index, end: scanner.offset)
                 if footer == nil, slot != nil { end = scanner.offset }
             case .filler: continue
             case .footer(let found):
@@ -216,7 +224,7 @@ struct SegmentCheck {
                     // Without a proof this may be the torn tail of a commit that was never acknowledged.
                     break scanning
                 }
-                if let limit, lastCommit >= limit, footer == nil, !isLast { break scanning }
+                if let limit, lastCommit >= limit, footer == nil, !isLast, !mustBeSealed { break scanning }
                 report(
                     scanner.frameOffset, reason,
                     lastCommit + 1...max(lastCommit + 1, limit ?? slot?.lastCommit ?? 0))
@@ -277,6 +285,7 @@ struct SegmentCheck {
             Int(footer.blockCount) == tail.blocks.count, footer.entryCount == tail.entryCount
         else { return report(place, "footer does not agree with the blocks") }
         guard footer.blockCount > 0 else { return }
+        guard footer.indexOffset == index + 8 else { return report(place, "footer names another index") }
         let found = try IndexPart(file: file, salt: header.salt, offset: footer.indexOffset).content()
         var rebuilt = IndexContent()
         rebuilt.append(IndexContent(tail))
@@ -288,7 +297,7 @@ struct SegmentCheck {
         // A cut segment awaits its seal; everything up to its successor's start must be there.
         if let limit, lastCommit < limit {
             report(end, "segment ends before the next one begins", lastCommit + 1...limit)
-        } else if limit == nil {
+        } else if limit == nil || mustBeSealed, damages.isEmpty {
             report(end, "segment has no footer")
         }
     }
