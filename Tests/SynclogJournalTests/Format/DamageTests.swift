@@ -32,18 +32,18 @@ import Testing
             frameHeads = Dictionary(
                 uniqueKeysWithValues: segments.map { path in
                     let frames = JournalFiles.frames(system.contents(path) ?? [])
-                    return (path, frames.filter { $0.kind != 0x50 }.map { $0.offset..<$0.offset + 8 })
+                    return (path, frames.map { $0.offset..<$0.offset + 8 })
                 })
         }
 
-        /// The heads of frames without a checksum of their own, by path.
+        /// The first eight bytes of all frames, by path.
         let frameHeads: [String: [Range<Int>]]
 
         /// Where a flip may go unnoticed: the content of filler frames and what lies above the durable end.
         func padding(_ segment: String) -> [Range<Int>] {
             guard let bytes = system.contents(segment) else { return [] }
             return JournalFiles.frames(bytes).filter { $0.kind == 0x5F }.map {
-                $0.offset..<$0.offset + $0.size
+                $0.offset + 8..<$0.offset + $0.size
             }
         }
     }
@@ -138,11 +138,12 @@ import Testing
     }
 
     private func fits(_ damage: Damage, _ path: String, _ offset: Int) -> Bool {
-        // The head of a filler or index frame has no checksum: its wrong size shows where the next frame should be.
+        // A wrong magic or size at the head of a frame may show only where the next one should be.
         let heads = Sample.shared.frameHeads[path] ?? []
         if damage.file == path, heads.contains(where: { $0.contains(offset) }) { return true }
         // An index is named by its first page, eight bytes behind the beginning of its frame.
-        damage.file == path && damage.offset <= UInt64(offset) + 8 && UInt64(offset) < damage.offset + 20_000
+        return damage.file == path && damage.offset <= UInt64(offset) + 8
+            && UInt64(offset) < damage.offset + 20_000
     }
 
     @Test func `a writer on a damaged journal loses and removes nothing`() throws {
