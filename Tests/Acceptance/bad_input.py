@@ -80,7 +80,7 @@ table = [
 rows = 0
 for what, words, directory, codes, needed in table:
     before = [image(place) for place in (path, other, program)]
-    done = run(*words, directory=directory, timeout=30, environment={"SYNCLOG_DIR": ""})
+    done = run(*words, directory=directory, timeout=100, environment={"SYNCLOG_DIR": ""})
     text = done.stderr.decode(errors="replace")
     good = check(done.returncode in codes, f"{what}: exit {done.returncode}, not {codes}: {text}")
     good &= check(text.strip() != "", f"{what}: nothing on standard error")
