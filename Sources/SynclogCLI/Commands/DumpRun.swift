@@ -57,9 +57,7 @@ final class DumpRun {
         let head = try SynclogCLI.journal { () throws(JournalError) in try journal.head() }
         if head.recoveryPending, !recoveryReported {
             recoveryReported = true
-            console.notice(
-                "synclog: recoveryPending: later commits may be there; the next command that writes will tell"
-            )
+            console.notice(OpenedDatabase.recoveryNotice)
         }
         return head.commit
     }
@@ -67,7 +65,7 @@ final class DumpRun {
     private func learnZones(through end: UInt64) throws(JournalError) {
         guard end > zonesScanned || zonesScanned == 0 else { return }
         zoneNumbers.formUnion(
-            try ZoneDirectory.numbers(journal, after: zonesScanned) { request.wants(zone: $0) })
+            try ZoneNumbers.numbers(journal, after: zonesScanned) { request.wants(zone: $0) })
         zonesScanned = end
     }
 
@@ -83,7 +81,7 @@ final class DumpRun {
     private func wants(_ entry: Entry) -> Bool {
         guard !request.zones.isEmpty else { return true }
         if entry.key.space == .record { return zoneNumbers.contains(entry.key.zone) }
-        return ZoneDirectory.name(in: entry.key).map { request.wants(zone: $0) } ?? false
+        return ZoneNumbers.name(in: entry.key).map { request.wants(zone: $0) } ?? false
     }
 
     // MARK: What is stored

@@ -10,6 +10,10 @@ struct OpenedDatabase {
     let isRemote: Bool
     private let close: @Sendable () -> Void
 
+    /// What is said once when the end of a journal is not proven.
+    static let recoveryNotice =
+        "synclog: recoveryPending: later commits may be there; the next command that writes will tell"
+
     /// Opens what `-D` names, hands it to the body, and closes it.
     static func use<Result>(
         _ invocation: Invocation, writing: Bool,
@@ -17,7 +21,14 @@ struct OpenedDatabase {
     ) async throws(CommandFailure) -> Result {
         let opened = try open(invocation, writing: writing)
         defer { opened.close() }
+        if !writing, let local = opened.database as? JournalDatabase {
+            if try isRecoveryPending(local.journal) { invocation.console.notice(recoveryNotice) }
+        }
         return try await body(opened)
+    }
+
+    private static func isRecoveryPending(_ journal: Journal) throws(CommandFailure) -> Bool {
+        try SynclogCLI.journal { () throws(JournalError) in try journal.head().recoveryPending }
     }
 
     private static func open(_ invocation: Invocation, writing: Bool) throws(CommandFailure) -> OpenedDatabase

@@ -4,12 +4,12 @@ import SynclogRecords
 /// Makes what `dump` shows of the journal's entries.
 struct DumpEntryMaker {
     private let journal: Journal
-    private var zones: ZoneDirectory
+    private var zones: ZoneNumbers
     private var session: (commit: UInt64, info: SessionInfo)?
 
     init(journal: Journal) {
         self.journal = journal
-        zones = ZoneDirectory(journal: journal)
+        zones = ZoneNumbers(journal: journal)
     }
 
     /// The entry as fields.
@@ -60,7 +60,9 @@ struct DumpEntryMaker {
             return plain(
                 stored, "session \(Self.hex(stored.entry.key.name)) began", kind: "sync", op: "session")
         case .operation: return plain(stored, "outcome of an operation kept", kind: "sync", op: "outcome")
-        case .lease: return plain(stored, "lease of a replica", kind: "sync", op: "lease")
+        case .lease: return lease(stored)
+        case .state where stored.entry.operation == .note && stored.entry.key.name == Array("recovery".utf8):
+            return recovery(stored)
         case .device: return plain(stored, "device", kind: "account", op: "device")
         case .floor: return plain(stored, "floor moved", kind: "compaction", op: "floor")
         case .reserve: return plain(stored, "commit numbers reserved", kind: "sync", op: "reserve")
@@ -136,7 +138,7 @@ struct DumpEntryMaker {
 
     private mutating func zone(_ stored: StoredEntry) -> Content {
         zones.learn(stored.entry, commit: stored.commit.number)
-        let name = ZoneDirectory.name(in: stored.entry.key) ?? "?"
+        let name = ZoneNumbers.name(in: stored.entry.key) ?? "?"
         let gone = stored.entry.operation == .delete
         var content = Content(
             message: "\(gone ? "deleted" : "made") zone \(shown(name))", subject: shown(name))
@@ -159,146 +161,40 @@ struct DumpEntryMaker {
         return content
     }
 
+    private func lease(_ stored: StoredEntry) -> Content {
+        guard let lease = Lease(value: stored.entry.value) else {
+            return plain(stored, "lease", kind: "sync", op: "lease")
+        }
+        let holder = lease.kind == .replica ? "replica" : "device"
+        let state = lease.expired ? " expired" : ""
+        return plain(
+            stored, "lease\(state): a \(holder) has up to commit \(lease.commit)", kind: "sync", op: "lease")
+    }
+
+    /// What the first commit after a recovery tells of it: what was found, segment, offset and size.
+    private func recovery(_ stored: StoredEntry) -> Content {
+        var reader = CBORReader(stored.entry.value)
+        var text = "recovery"
+        do throws(CBORError) {
+            _ = try reader.array()
+            let what = try reader.text()
+            let segment = try reader.unsigned()
+            let offset = try reader.unsigned()
+            let size = try reader.unsigned()
+            let place = "segment \(segment), offset \(offset)"
+            text =
+                what == "torn"
+                ? "recovery kept \(size) torn bytes aside, from \(place)"
+                : "recovery copied whole commits that were not known durable, from \(place)"
+        } catch {
+            text = "recovery"
+        }
+        return plain(stored, text, kind: "recovery", op: "recovery", priority: 4)
+    }
+
     private func account(_ stored: StoredEntry) -> Content {
         var content = plain(stored, "made the database", kind: "account", op: "create-database", priority: 6)
         content.subject = "database"
         return content
-    }
-}
-
-/// A value as text or bytes, and the name of its type.
-struct DumpValue: Hashable, Sendable {
-    /// The type, in the grammar of `--types`; `json:` stands before it if the one value is JSON.
-    var type: String
-    /// One value, or those of a list.
-    var values: [[UInt8]]
-
-    private static let jsonPrefix = "json:"
-
-    init(_ value: RecordValue) {
-        let kind = FieldKind(of: value)
-        type = kind.text
-        let elements = if case .list(let list) = value { list.elements } else { [value] }
-        if elements.allSatisfy({ Self.isNamed($0, by: kind) }) {
-            values = elements.map(Self.bytes)
-        } else {
-            type = Self.jsonPrefix + type
-            values = [JSONWriter.bytes(ValueJSON.json(value))]
-        }
-    }
-
-    init(type: String, values: [[UInt8]]) {
-        self.type = type
-        self.values = values
-    }
-
-    /// Whether a value's text together with the kind says where a reference points.
-    private static func isNamed(_ value: RecordValue, by kind: FieldKind) -> Bool {
-        guard case .reference(let reference) = value, case .reference(let zone) = kind.element else {
-            return true
-        }
-        return sameOptionalBytes(reference.zoneName, zone)
-    }
-
-    private static func bytes(_ value: RecordValue) -> [UInt8] {
-        switch value {
-        case .string(let text): Array(text.utf8)
-        case .int64(let number): Array(String(number).utf8)
-        case .double(let number): Array(DoubleText.text(number).utf8)
-        case .bytes(let bytes): bytes
-        case .date(let milliseconds): Array(InternetDate.text(milliseconds).utf8)
-        case .location(let location): JSONWriter.bytes(ValueJSON.json(location))
-        case .reference(let reference): Array(reference.recordName.utf8)
-        case .unknown(let value): value.cbor
-        case .list: JSONWriter.bytes(ValueJSON.json(value))
-        }
-    }
-
-    /// The value again.
-    func value() throws(ValueError) -> RecordValue {
-        let isJSON = type.hasPrefix(Self.jsonPrefix)
-        let name = isJSON ? String(type.dropFirst(Self.jsonPrefix.count)) : type
-        guard let kind = FieldKind(name) else { throw ValueError(reason: "has an unknown type") }
-        if isJSON {
-            guard values.count == 1, let json = try? JSONParser.parse(values[0]),
-                let value = try ValueJSON.value(json, kind: kind)
-            else { throw ValueError(reason: "is not one value of JSON") }
-            return value
-        }
-        var elements: [RecordValue] = []
-        for bytes in values { elements.append(try Self.element(bytes, kind.element)) }
-        if kind.isList { return ValueJSON.list(elements, kind.element) }
-        guard elements.count == 1 else {
-            throw ValueError(reason: "has \(elements.count) values, but its type is no list")
-        }
-        return elements[0]
-    }
-
-    private static func element(_ bytes: [UInt8], _ kind: FieldKind.Element) throws(ValueError) -> RecordValue
-    {
-        switch kind {
-        case .bytes: return .bytes(bytes)
-        case .unknown: return .unknown(UnknownValue(cbor: bytes))
-        case .location:
-            guard let json = try? JSONParser.parse(bytes),
-                let value = try ValueJSON.value(json, kind: FieldKind(.location))
-            else { throw ValueError(reason: "is not a location") }
-            return value
-        default:
-            guard let text = String(validating: bytes, as: UTF8.self) else {
-                throw ValueError(reason: "is not UTF-8")
-            }
-            return try ValueJSON.element(text: text, kind)
-        }
-    }
-}
-
-/// The names of zones by their numbers; a zone that was made again has a number of its own.
-struct ZoneDirectory {
-    private let journal: Journal
-    private var names: [UInt64: String?] = [:]
-
-    init(journal: Journal) { self.journal = journal }
-
-    /// The zone's name in a zone entry's key.
-    static func name(in key: EntryKey) -> String? { (try? StoredZone.names(in: key))?.name }
-
-    /// Takes over what a zone entry says.
-    mutating func learn(_ entry: Entry, commit: UInt64) {
-        guard entry.operation == .put, let stored = try? StoredZone(value: entry.value) else { return }
-        names[stored.number == 0 ? commit : stored.number] = Self.name(in: entry.key)
-    }
-
-    /// The name of a zone; nil if its entry is not kept.
-    mutating func name(of number: UInt64) throws(JournalError) -> String? {
-        if let known = names[number] { return known }
-        // A zone has the number of the commit that made it, so its entry is found there.
-        var reader = try journal.read(
-            after: .end(of: number - min(number, 1)), filter: ReadFilter(spaces: [.zone]))
-        reader.onDamage = { _ in }
-        if number > 0, let commit = try reader.next(), commit.info.number == number {
-            for entry in commit.entries where entry.key.space == .zone { learn(entry, commit: number) }
-        }
-        let name = names[number] ?? nil
-        names[number] = .some(name)
-        return name
-    }
-
-    /// The numbers that zones whose names match have had, up to the known head.
-    static func numbers(
-        _ journal: Journal, after commit: UInt64 = 0, matching: (String) -> Bool
-    ) throws(JournalError) -> Set<UInt64> {
-        var found: Set<UInt64> = []
-        var reader = try journal.read(after: .end(of: commit), filter: ReadFilter(spaces: [.zone]))
-        reader.onDamage = { _ in }
-        while let commit = try reader.next() {
-            for entry in commit.entries where entry.key.space == .zone && entry.operation == .put {
-                guard let name = name(in: entry.key), matching(name) else { continue }
-                let stored = try? StoredZone(value: entry.value)
-                let number = stored?.number ?? 0
-                found.insert(number == 0 ? commit.info.number : number)
-            }
-        }
-        return found
     }
 }
