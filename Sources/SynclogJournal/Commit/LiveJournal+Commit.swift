@@ -147,7 +147,7 @@ extension LiveJournal {
             let first = content.end + 8
             let earlier = content.parts.map(\.offset)
             let pages = IndexContent(content.tail).pages(
-                salt: segment.header.salt, offset: first, earlier: earlier, filtered: false)
+                salt: segment.header.salt, offset: first, earlier: earlier, filtered: true)
             front = LZ4Frame.skippableHead(LZ4Frame.indexMagic, size: UInt64(pages.count)) + pages
             checkpoint = first
         }

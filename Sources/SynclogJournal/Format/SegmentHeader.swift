@@ -1,6 +1,9 @@
 /// The first 4096 bytes of a segment: which journal, which place in it, what came before.
 struct SegmentHeader: Hashable, Sendable {
     static let size = 4096
+    /// Where the facts begin; all before them is for people and for other readers.
+    static let factsOffset: UInt64 = 3840
+    static let factsSize = 256
     private static let magic: UInt64 = 0x3147_4F4C_434E_5953  // "SYNCLOG1"
     private static let major: UInt16 = 1
 
@@ -67,50 +70,55 @@ struct SegmentHeader: Hashable, Sendable {
         bytes.setWord64(UInt64(bitPattern: clock), at: 3968)
         bytes.setWord64(UInt64(bitPattern: session.clock), at: 3976)
         bytes.setWord64(session.commit, at: 3984)
-        bytes.setWord32(bytes.crc(0..<4092), at: 4092)
+        bytes.setWord32(bytes.crc(0..<3840), at: 3992)
+        bytes.setWord32(bytes.crc(3840..<4092), at: 4092)
         return bytes
     }
 
-    /// Reads a head of 4096 bytes.
+    /// Reads the last 256 bytes of a head.
     init(_ bytes: [UInt8], file: String) throws(JournalError) {
-        guard bytes.count == Self.size, bytes.word64(at: 3840) == Self.magic,
-            bytes.word32(at: 4092) == bytes.crc(0..<4092)
+        guard bytes.count == Self.factsSize, bytes.word64(at: 0) == Self.magic,
+            bytes.word32(at: 252) == bytes.crc(0..<252)
         else {
             throw .corrupted(
-                Damage(file: file, offset: 0, reason: "segment header does not match its checksum"))
+                Damage(file: file, offset: Self.factsOffset, reason: "segment header does not match its checksum"))
         }
-        guard bytes.word32(at: 3848) & 0xFFFF == UInt32(Self.major), bytes.word32(at: 3856) == 0 else {
+        guard bytes.word32(at: 8) & 0xFFFF == UInt32(Self.major), bytes.word32(at: 16) == 0 else {
             throw .unsupported(
                 path: file,
-                feature: "format \(bytes.word32(at: 3848) & 0xFFFF), flags \(bytes.word32(at: 3856))")
+                feature: "format \(bytes.word32(at: 8) & 0xFFFF), flags \(bytes.word32(at: 16))")
         }
-        journal = JournalID(high: bytes.word64(at: 3864), low: bytes.word64(at: 3872))
+        journal = JournalID(high: bytes.word64(at: 24), low: bytes.word64(at: 32))
         session = SessionInfo(
-            label: bytes.word64(at: 3880), commit: bytes.word64(at: 3984),
-            clock: Int64(bitPattern: bytes.word64(at: 3976)))
-        number = bytes.word64(at: 3888)
-        generation = bytes.word32(at: 3896)
-        firstCommit = bytes.word64(at: 3904)
-        previousLast = bytes.word64(at: 3912)
-        previousChain = bytes.word32(at: 3920)
-        previousGeneration = bytes.word32(at: 3924)
-        let first = bytes.word64(at: 3928)
-        let last = bytes.word64(at: 3936)
+            label: bytes.word64(at: 40), commit: bytes.word64(at: 144),
+            clock: Int64(bitPattern: bytes.word64(at: 136)))
+        number = bytes.word64(at: 48)
+        generation = bytes.word32(at: 56)
+        firstCommit = bytes.word64(at: 64)
+        previousLast = bytes.word64(at: 72)
+        previousChain = bytes.word32(at: 80)
+        previousGeneration = bytes.word32(at: 84)
+        let first = bytes.word64(at: 88)
+        let last = bytes.word64(at: 96)
         replaces = first > 0 && first <= last ? first...last : nil
-        consistentFrom = bytes.word64(at: 3944)
-        highestFloor = bytes.word64(at: 3952)
-        salt = bytes.word64(at: 3960)
-        clock = Int64(bitPattern: bytes.word64(at: 3968))
-        readOnly = bytes.word32(at: 3860) != 0
+        consistentFrom = bytes.word64(at: 104)
+        highestFloor = bytes.word64(at: 112)
+        salt = bytes.word64(at: 120)
+        clock = Int64(bitPattern: bytes.word64(at: 128))
+        headCRC = bytes.word32(at: 152)
+        readOnly = bytes.word32(at: 20) != 0
     }
+
+    /// The CRC of the bytes before the facts.
+    private(set) var headCRC: UInt32 = 0
 
     /// Whether a compatible flag is set that this version does not know: the journal may be read only.
     private(set) var readOnly = false
 }
 
-/// The last 64 bytes of a sealed segment.
+/// The last 160 bytes of a sealed segment; it repeats the root of the index, so that opening reads no page.
 struct SegmentFooter: Hashable, Sendable {
-    static let size = 64
+    static let size = 160
 
     var indexOffset: UInt64
     var indexPages: UInt32
@@ -120,10 +128,12 @@ struct SegmentFooter: Hashable, Sendable {
     var chain: UInt32
     var entryCount: UInt64
     var fileSize: UInt64
+    /// The first 96 bytes of the index.
+    var root: [UInt8]
 
     init(
         indexOffset: UInt64, indexPages: UInt32, blockCount: UInt32, blocksEnd: UInt64, lastCommit: UInt64,
-        chain: UInt32, entryCount: UInt64, fileSize: UInt64
+        chain: UInt32, entryCount: UInt64, fileSize: UInt64, root: [UInt8]
     ) {
         self.indexOffset = indexOffset
         self.indexPages = indexPages
@@ -133,6 +143,7 @@ struct SegmentFooter: Hashable, Sendable {
         self.chain = chain
         self.entryCount = entryCount
         self.fileSize = fileSize
+        self.root = root
     }
 
     func encoded(salt: UInt64) -> [UInt8] {
@@ -145,15 +156,17 @@ struct SegmentFooter: Hashable, Sendable {
         bytes.appendWord32(chain)
         bytes.appendWord64(entryCount)
         bytes.appendWord64(fileSize)
-        bytes.appendWord32(bytes.placedCRC(0..<60, salt: salt, offset: fileSize - UInt64(Self.size)))
+        bytes += root
+        bytes.appendWord32(bytes.placedCRC(0..<Self.size - 4, salt: salt, offset: fileSize - UInt64(Self.size)))
         return bytes
     }
 
-    /// Reads the last 64 bytes of a file, or says that they are no footer.
+    /// Reads the last 160 bytes of a file, or says that they are no footer.
     init?(_ bytes: [UInt8], salt: UInt64, fileSize: UInt64) {
         guard bytes.count == Self.size, bytes.word32(at: 0) == LZ4Frame.footerMagic,
             fileSize >= UInt64(SegmentHeader.size + Self.size),
-            bytes.word32(at: 60) == bytes.placedCRC(0..<60, salt: salt, offset: fileSize - UInt64(Self.size)),
+            bytes.word32(at: Self.size - 4)
+                == bytes.placedCRC(0..<Self.size - 4, salt: salt, offset: fileSize - UInt64(Self.size)),
             bytes.word64(at: 52) == fileSize
         else { return nil }
         indexOffset = bytes.word64(at: 8)
@@ -163,6 +176,7 @@ struct SegmentFooter: Hashable, Sendable {
         lastCommit = bytes.word64(at: 32)
         chain = bytes.word32(at: 40)
         entryCount = bytes.word64(at: 44)
+        root = Array(bytes[60..<60 + IndexLayout.rootSize])
         self.fileSize = fileSize
     }
 }

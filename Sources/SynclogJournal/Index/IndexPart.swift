@@ -20,12 +20,17 @@ final class IndexPart: Sendable {
     /// The place after the index frame.
     var end: UInt64 { offset + UInt64(layout.pageCount * IndexLayout.page) }
 
-    /// Opens the index whose first page lies at an offset.
-    init(file: any File, salt: UInt64, offset: UInt64) throws(JournalError) {
+    /// Opens the index whose first page lies at an offset; `known` is its root, where a footer repeats it.
+    init(file: any File, salt: UInt64, offset: UInt64, root known: [UInt8]? = nil) throws(JournalError) {
         self.file = file
         self.salt = salt
         self.offset = offset
-        let root = try Self.readPage(0, of: file, salt: salt, offset: offset)
+        let root: [UInt8]
+        if let known {
+            root = known
+        } else {
+            root = try Self.readPage(0, of: file, salt: salt, offset: offset)
+        }
         let counts = (0..<7).map { Int(root.word32(at: 40 + $0 * 4)) }
         let commits = (root.word64(at: 8), root.word64(at: 16))
         let walls = (Int64(bitPattern: root.word64(at: 24)), Int64(bitPattern: root.word64(at: 32)))
@@ -34,7 +39,7 @@ final class IndexPart: Sendable {
             filterLines: counts[5], earlier: counts[6])
         guard root.word32(at: 0) == IndexLayout.magic, layout.pageCount == Int(root.word32(at: 4)),
             commits.0 <= commits.1, walls.0 <= walls.1,
-            IndexLayout.rootSize + counts[6] * 4 <= IndexLayout.payload
+            IndexLayout.rootSize + counts[6] * 4 <= IndexLayout.payload, known == nil || counts[6] == 0
         else {
             throw .corrupted(Damage(file: file.path, offset: offset, reason: "index root is not one"))
         }
@@ -43,7 +48,7 @@ final class IndexPart: Sendable {
         self.walls = walls.0...walls.1
         entryCount = root.word64(at: 72)
         earlier = (0..<counts[6]).map { UInt64(root.word32(at: IndexLayout.rootSize + $0 * 4)) }
-        pages = Monitor([0: root])
+        pages = Monitor(known == nil ? [0: root] : [:])
     }
 
     private static func readPage(
@@ -66,9 +71,7 @@ final class IndexPart: Sendable {
         let page = try Self.readPage(number, of: file, salt: salt, offset: offset)
         pages.withLock { cache in
             if cache.count >= Self.cachedPagesMax {
-                let root = cache[0]
                 cache.removeAll(keepingCapacity: true)
-                cache[0] = root
             }
             cache[number] = page
         }

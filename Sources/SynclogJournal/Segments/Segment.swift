@@ -33,7 +33,8 @@ final class Segment: Sendable {
         let file = try journalErrors { () throws(FileError) in
             try fileSystem.open(path, writing ? .readWrite : .read)
         }
-        let header = try SegmentHeader(try file.bytes(at: 0, count: SegmentHeader.size), file: path)
+        let facts = try file.bytes(at: SegmentHeader.factsOffset, count: SegmentHeader.factsSize)
+        let header = try SegmentHeader(facts, file: path)
         return (file, header)
     }
 
@@ -90,7 +91,8 @@ final class OpenSegment: Sendable {
         let place = size - UInt64(SegmentFooter.size)
         let bytes = try file.bytes(at: place, count: SegmentFooter.size)
         guard let footer = SegmentFooter(bytes, salt: header.salt, fileSize: size) else { return false }
-        let part = try IndexPart(file: file, salt: header.salt, offset: footer.indexOffset)
+        let part = try IndexPart(
+            file: file, salt: header.salt, offset: footer.indexOffset, root: footer.root)
         var session = header.session
         if part.sessionCount > 0 { session = try part.session(part.sessionCount - 1).info }
         content.withLock { content in

@@ -16,7 +16,7 @@ struct SegmentClosing {
         let footer = SegmentFooter(
             indexOffset: first, indexPages: UInt32(pages.count / IndexLayout.page),
             blockCount: UInt32(index.blocks.count), blocksEnd: end, lastCommit: lastCommit, chain: chain,
-            entryCount: index.entryCount, fileSize: size)
+            entryCount: index.entryCount, fileSize: size, root: Array(pages[..<IndexLayout.rootSize]))
         bytes += footer.encoded(salt: salt)
         self.bytes = bytes
     }
