@@ -81,7 +81,9 @@ struct SegmentHeader: Hashable, Sendable {
             bytes.word32(at: 252) == bytes.crc(0..<252)
         else {
             throw .corrupted(
-                Damage(file: file, offset: Self.factsOffset, reason: "segment header does not match its checksum"))
+                Damage(
+                    file: file, offset: Self.factsOffset, reason: "segment header does not match its checksum"
+                ))
         }
         guard bytes.word32(at: 8) & 0xFFFF == UInt32(Self.major), bytes.word32(at: 16) == 0 else {
             throw .unsupported(
@@ -157,7 +159,8 @@ struct SegmentFooter: Hashable, Sendable {
         bytes.appendWord64(entryCount)
         bytes.appendWord64(fileSize)
         bytes += root
-        bytes.appendWord32(bytes.placedCRC(0..<Self.size - 4, salt: salt, offset: fileSize - UInt64(Self.size)))
+        bytes.appendWord32(
+            bytes.placedCRC(0..<Self.size - 4, salt: salt, offset: fileSize - UInt64(Self.size)))
         return bytes
     }
 

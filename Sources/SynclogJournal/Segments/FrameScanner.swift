@@ -97,7 +97,8 @@ struct FrameScanner {
     }
 
     /// The next place, by default from one byte behind `offset` on, where a valid block header of this segment stands.
-    func findHeader(from start: UInt64? = nil) throws(JournalError) -> (offset: UInt64, header: BlockHeader)? {
+    func findHeader(from start: UInt64? = nil) throws(JournalError) -> (offset: UInt64, header: BlockHeader)?
+    {
         var place = start ?? offset + 1
         while place + UInt64(BlockHeader.size) <= limit {
             let count = Int(min(limit - place, 1 << 20))
