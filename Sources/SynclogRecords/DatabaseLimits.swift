@@ -37,6 +37,10 @@ public struct DatabaseLimits: Hashable, Sendable {
     ///
     /// The default is 4 MiB.
     public var answerSizeMax = 4 << 20
+    /// How long the outcomes of operations are relied on, by the log's clock.
+    ///
+    /// It must not be longer than the journal keeps them. The default is 30 days.
+    public var operationRetention: Duration = .seconds(30 * 86_400)
 
     /// Makes the default limits.
     public init() {}

@@ -63,7 +63,11 @@ extension JournalDatabase {
     /// Refuses a token that is not of this database's history, or was made for another kind of walk.
     private func validate(_ token: ChangeToken?, kind: Cursor.Kind) throws(SyncError) {
         guard let token else { return }
-        try mapped { () throws(JournalError) in try journal.validate(token.cursor) }
+        var cursor = token.cursor
+        // Only a walk from the beginning can do without the tombstones up to its bound.
+        if !WalkStage(token, head: 0).isFromBeginning { cursor.bound = 0 }
+        let judged = cursor
+        try mapped { () throws(JournalError) in try journal.validate(judged) }
         guard token.cursor.kind == kind else { throw SyncError(.wrongScope) }
     }
 

@@ -97,7 +97,7 @@ extension JournalDatabase {
             }
             let decision = ZoneDecision(
                 zoneID: id, zoneKey: zoneKey, change: saves ? .save : .delete(reason), place: place,
-                operation: operation)
+                operation: operation, limits: limits)
             do throws(SyncError) {
                 let committed = try mapped { () throws(JournalError) in
                     try journal.commit(device: device) { tx throws(JournalError) in

@@ -15,6 +15,8 @@ struct StoredDevice: Hashable, Sendable {
     /// The last operation that stored something; counter 0 if there was none.
     var last = OperationID(counter: 0, bits: 0)
     var digest: [UInt8] = []
+    /// The log clock of the commit that this was read from, in microseconds since 1970.
+    var changed: Int64 = 0
 
     init(number: UInt32) { self.number = number }
 
@@ -162,29 +164,40 @@ extension EntryLookup {
         guard let stored = try entry(for: StoredDevice.key(id)), stored.entry.operation == .put else {
             return nil
         }
-        return Result { () throws(CBORError) in try StoredDevice(value: stored.entry.value) }
-            .mapError { _ in .notUnderstood() }
+        return Result { () throws(CBORError) in
+            var device = try StoredDevice(value: stored.entry.value)
+            device.changed = stored.commit.clock
+            return device
+        }.mapError { _ in .notUnderstood() }
     }
+}
 
+extension DecisionState {
     /// What was decided on an operation in a zone before; fails if it must not be done.
-    func outcomes(of operation: Operation, zoneKey: [UInt8]) throws(JournalError) -> Result<
-        StoredOutcomes, SyncError
-    > {
+    ///
+    /// Outcomes older than `retention` may be gone; then it is not known whether the operation was done.
+    func outcomes(
+        of operation: Operation, zoneKey: [UInt8], retention: Duration
+    ) throws(JournalError) -> Result<StoredOutcomes, SyncError> {
+        var mayBeForgotten = false
         if let device = operation.device, case .success(let known)? = try self.device(device) {
             if operation.id.counter < known.last.counter { return .failure(.operationForgotten) }
-            if operation.id.counter == known.last.counter,
-                operation.id.bits != known.last.bits || operation.digest != known.digest
-            {
-                return .failure(.deviceCloned)
+            if operation.id.counter == known.last.counter {
+                guard operation.id.bits == known.last.bits, operation.digest == known.digest else {
+                    return .failure(.deviceCloned)
+                }
+                mayBeForgotten = .microseconds(clock - known.changed) >= retention
             }
         }
         guard let stored = try entry(for: StoredOutcomes.key(operation, zoneKey: zoneKey)),
             stored.entry.operation == .put
-        else { return .success(StoredOutcomes(operation)) }
+        else { return mayBeForgotten ? .failure(.operationForgotten) : .success(StoredOutcomes(operation)) }
         guard let content = try? StoredOutcomes(value: stored.entry.value) else {
             return .failure(.notUnderstood())
         }
-        guard content.id == operation.id else { return .success(StoredOutcomes(operation)) }
+        guard content.id == operation.id else {
+            return mayBeForgotten ? .failure(.operationForgotten) : .success(StoredOutcomes(operation))
+        }
         guard content.digest == operation.digest else {
             return .failure(
                 .invalid(

@@ -43,7 +43,9 @@ struct RecordDecision: Sendable {
     > {
         var known: StoredOutcomes?
         if let operation {
-            switch try state.outcomes(of: operation, zoneKey: zoneKey.name) {
+            switch try state.outcomes(
+                of: operation, zoneKey: zoneKey.name, retention: limits.operationRetention)
+            {
             case .success(let outcomes): known = outcomes
             case .failure(let error): return .failure(error)
             }

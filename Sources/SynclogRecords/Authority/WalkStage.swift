@@ -36,6 +36,9 @@ struct WalkStage: Hashable, Sendable {
         self.bound = bound
     }
 
+    /// Whether the walk started at the beginning of everything.
+    var isFromBeginning: Bool { origin == 0 }
+
     /// Whether a deletion is told: not if the walk began after it, or if nobody who walks can have seen the key.
     ///
     /// What was dead when the walk began was in no earlier page of it; what died later may have been in one.

@@ -15,6 +15,7 @@ struct ZoneDecision: Sendable {
     /// The item's place in the request: zones to save, then zones to delete.
     var place: Int
     var operation: Operation?
+    var limits: DatabaseLimits
 
     /// Decides and puts what is to be stored.
     ///
@@ -24,7 +25,9 @@ struct ZoneDecision: Sendable {
     > {
         var known: StoredOutcomes?
         if let operation {
-            switch try state.outcomes(of: operation, zoneKey: []) {
+            switch try state.outcomes(
+                of: operation, zoneKey: [], retention: limits.operationRetention)
+            {
             case .success(let outcomes): known = outcomes
             case .failure(let error): return .failure(error)
             }

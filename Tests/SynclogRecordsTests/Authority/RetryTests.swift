@@ -1,8 +1,9 @@
 import Glibc
 import SynclogJournal
-import SynclogRecords
 import TestSupport
 import Testing
+
+@testable import SynclogRecords
 
 /// Repeats of a request are told the first outcome and store nothing twice.
 @Suite struct RetryTests {
@@ -140,6 +141,28 @@ import Testing
         #expect(answer.lastOperation == OperationID(counter: 3, bits: 77))
         context.device = DeviceID(high: 0, low: 0)
         #expect(try database.perform(DatabaseRequest(.identify, context: context)).lastOperation == nil)
+    }
+
+    @Test func `an outcome that is not kept any longer is forgotten, not done again`() throws {
+        let fixture = try Fixture(zones: [notes, Self.other])
+        let saves = [note("a")]
+        _ = try fixture.database.send(saves, context: Self.context(1))
+        fixture.clock.set(fixture.clock.read() + 29 * 86_400_000_000)
+        try fixture.database.save(note("time passes"))
+        #expect(try fixture.database.send(saves, context: Self.context(1)).saves[0].code == nil, "still kept")
+        fixture.clock.set(fixture.clock.read() + 2 * 86_400_000_000)
+        try fixture.database.save(note("later"))
+        _ = try fixture.database.journal.compact(everything: true)
+        let operation = Operation(device: Self.device, id: OperationID(counter: 1, bits: 77), digest: [])
+        let zoneKey = StoredZone.key(owner: "me", name: notes.zoneName).name
+        #expect(
+            try fixture.database.journal.entry(for: StoredOutcomes.key(operation, zoneKey: zoneKey)) == nil,
+            "compaction has dropped the outcome")
+        let head = try fixture.database.headCommit()
+        #expect(
+            code { _ = try fixture.database.send(saves, context: Self.context(1)) } == .operationForgotten)
+        #expect(try fixture.database.headCommit() == head)
+        #expect(try fixture.database.send([note("b")], context: Self.context(2)).saves[0].code == nil)
     }
 
     @Test func `devices get numbers, which commits carry`() throws {
