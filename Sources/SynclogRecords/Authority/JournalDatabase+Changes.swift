@@ -18,6 +18,8 @@ extension JournalDatabase {
             zoneID: zoneID, zone: zone.number, stage: stage, desiredKeys: desiredKeys,
             countMax: resultsLimit == 0 ? limits.pageCountMax : resultsLimit, sizeMax: limits.pageSizeMax)
         let page = try walk.read(journal, head: head)
+        // What was compacted away meanwhile is missing from the page, and its floor tells so.
+        try validate(token, kind: .zone)
         return RecordZoneChanges(
             modifications: page.modifications, deletions: page.deletions,
             changeToken: try stage.token(
@@ -33,6 +35,7 @@ extension JournalDatabase {
         try validate(token, kind: .database)
         let stage = WalkStage(token, head: head)
         let changes = try DatabaseWalk(stage: stage).read(journal)
+        try validate(token, kind: .database)
         let countMax = resultsLimit == 0 ? limits.pageCountMax : resultsLimit
         var end = max(head, stage.start)
         var page = DatabaseChanges(

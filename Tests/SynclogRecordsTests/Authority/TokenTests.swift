@@ -90,4 +90,42 @@ import Testing
             #expect(code { _ = try database.changes(since: token) } == .changeTokenExpired)
         }
     }
+
+    /// Tombstones go after 30 days; what stays of them is a floor.
+    @Test func `a token from before a forgotten deletion is expired, also in the middle of a walk`() throws {
+        let fixture = try Fixture(zones: [notes, Self.other])
+        let database = fixture.database
+        for name in ["a", "b", "gone"] { try database.save(note(name)) }
+        let before = try database.changes().changeToken
+        let otherToken = try database.changes(in: Self.other).changeToken
+        let fresh = try database.changes(limit: 1)
+        try database.save(note("c"))
+        try database.save(note("d"))
+        try database.delete(id("gone"))
+        try database.save(note("e"))
+        let delta = try database.changes(since: before, limit: 1)
+        #expect(delta.modifications.map(\.recordID.recordName) == ["c"] && delta.moreComing)
+        let after = try database.changes().changeToken
+        fixture.clock.set(fixture.clock.read() + 31 * 86_400_000_000)
+        try database.save(note("f"))
+        // The tombstone goes when the put before it is gone.
+        for _ in 0..<2 { _ = try database.journal.compact(everything: true) }
+        let zone = try #require(try database.zoneNumber(notes))
+        #expect(try database.journal.entry(for: id("gone").key(inZone: zone)) == nil)
+
+        #expect(code { _ = try database.changes(since: before) } == .changeTokenExpired)
+        #expect(code { _ = try database.changes(since: delta.changeToken) } == .changeTokenExpired)
+        #expect(
+            code { _ = try database.changes(since: fresh.changeToken) } == .changeTokenExpired,
+            "\"gone\" was deleted after that walk began")
+        #expect(try database.changes(since: after).modifications.map(\.recordID.recordName) == ["f"])
+        #expect(
+            code { _ = try database.changes(in: Self.other, since: otherToken) } == nil,
+            "another zone lost nothing")
+        let again = try database.changes(limit: 1)
+        #expect(again.moreComing)
+        #expect(code { _ = try database.changes(since: again.changeToken) } == nil, "a new walk goes on")
+        #expect(
+            try database.changes().modifications.map(\.recordID.recordName) == ["a", "b", "c", "d", "e", "f"])
+    }
 }
