@@ -224,7 +224,7 @@ struct SegmentCheck {
                 if scanner.offset != size { report(scanner.offset, "bytes follow the footer") }
             case .end: break scanning
             case .damaged(let reason):
-                if slot == nil, isLast {
+                if slot == nil, isLast, try scanner.provenBehind() <= lastCommit {
                     // Without a proof this may be the torn tail of a commit that was never acknowledged.
                     break scanning
                 }

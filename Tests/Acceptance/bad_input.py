@@ -30,7 +30,16 @@ no_key = file("nokey.ndjson", b'{"name":"a"}\n{"other":"b"}\n')
 wrong = file("wrong.ndjson", b'{"name":"a","when":"yesterday"}\n')
 nonsense = file("nonsense.sh", b"#!/bin/sh\nprintf 'HTTP/1.1 400 Bad Request\\r\\n\\r\\n'\n", 0o755)
 silent = file("silent.sh", b"#!/bin/sh\nexit 0\n", 0o755)
-half = file("half.sh", f"#!/bin/sh\n'{SYNCLOG}' -D '{path}' serve --stdio | head -c 300\n".encode(), 0o755)
+half = file("half.py", f"""#!/usr/bin/python3
+# Passes 300 bytes of what the server says, and ends.
+import os, subprocess
+server = subprocess.Popen([{SYNCLOG!r}, "-D", {path!r}, "serve", "--stdio"], stdout=subprocess.PIPE)
+left = 300
+while left and (data := os.read(server.stdout.fileno(), left)):
+    os.write(1, data)
+    left -= len(data)
+server.kill()
+""".encode(), 0o755)
 huge = file("huge.sh", b"#!/bin/sh\nprintf '\\377\\377\\377\\377\\377\\377\\377\\377\\377\\377\\377\\377'; sleep 1\n", 0o755)
 huge_item = file("huge_item.sh", b"#!/bin/sh\nprintf '\\232\\377\\377\\377\\377\\132\\377\\377\\377\\377'; sleep 1\n", 0o755)
 new = os.path.join(base, "new")

@@ -101,7 +101,7 @@ struct FrameScanner {
     {
         var place = start ?? offset + 1
         while place + UInt64(BlockHeader.size) <= limit {
-            let count = Int(min(limit - place, 1 << 20))
+            let count = Int(min(limit - place, UInt64(Self.windowSize)))
             let bytes = try file.bytes(at: place, count: count)
             guard bytes.count >= BlockHeader.size else { return nil }
             for at in 0...bytes.count - BlockHeader.size where bytes[at] == 0x50 && bytes[at + 3] == 0x18 {
@@ -109,10 +109,21 @@ struct FrameScanner {
                     return (place + UInt64(at), header)
                 }
             }
-            if count < 1 << 20 { return nil }
+            if count < Self.windowSize { return nil }
             place += UInt64(bytes.count - BlockHeader.size + 1)
         }
         return nil
+    }
+
+    /// The highest commit that block headers from here on prove durable; 0 without one.
+    func provenBehind() throws(JournalError) -> UInt64 {
+        var proven: UInt64 = 0
+        var place = offset
+        while let found = try findHeader(from: place) {
+            proven = max(proven, found.header.syncedThrough)
+            place = found.offset + UInt64(BlockHeader.size)
+        }
+        return proven
     }
 
     /// Goes on at a place found after damage.

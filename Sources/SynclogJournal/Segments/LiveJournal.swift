@@ -223,7 +223,11 @@ final class LiveJournal {
                 found = header.lastCommit
             case .footer(let footer): proven = max(proven, footer.lastCommit)
             case .index, .filler: continue
-            case .end, .damaged: break scanning
+            case .damaged:
+                // Blocks behind the damage may prove that it hit acknowledged commits.
+                proven = max(proven, try scanner.provenBehind())
+                break scanning
+            case .end: break scanning
             }
         }
         if proven > known.lastCommit { try segment.scan(to: size, through: proven) }

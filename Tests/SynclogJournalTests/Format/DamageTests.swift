@@ -174,6 +174,34 @@ import Testing
         }
     }
 
+    @Test
+    func `without HEAD, damage that later blocks prove to be in acknowledged commits is told all the same`()
+        throws
+    {
+        let sample = Sample.shared
+        let path = sample.segments.last!
+        let blocks = JournalFiles.frames(try #require(sample.system.contents(path))).filter {
+            $0.kind == 0x50
+        }
+        try #require(blocks.count > 2)
+        for block in blocks.dropLast(2) {
+            for offset in [block.offset, block.offset + 20, block.offset + 70, block.offset + block.size - 1]
+            {
+                let system = sample.system.copy()
+                try system.remove("/j/HEAD")
+                try system.flip(path, at: offset)
+                let finding = inspect(system, sample, offset: offset, path: path)
+                if case .reported = finding {} else { Issue.record("byte \(offset): \(finding)") }
+                let before = system.image(of: "/j")
+                let error = #expect(throws: JournalError.self) {
+                    try Journal.open(at: "/j", options: .test(system, seed: 5)).apply([put("a", "b")])
+                }
+                if let error { #expect(names(error, path, offset), "byte \(offset): \(error)") }
+                #expect(Set(system.image(of: "/j").keys).isSuperset(of: before.keys))
+            }
+        }
+    }
+
     @Test func `a header with huge sizes takes no memory and is refused`() throws {
         let sample = Sample.shared
         let path = sample.segments.last!
