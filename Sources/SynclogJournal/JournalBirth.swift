@@ -27,10 +27,9 @@ struct JournalBirth {
         }
     }
 
-    /// Makes the directory with an empty first segment and HEAD.
-    func make(id: JournalID, follower: [UInt8]?) throws(JournalError) {
+    /// Makes the directory, or takes one that is empty but for what journals leave behind.
+    func makeDirectory() throws(JournalError) {
         try refuseNetwork()
-        let directory = SegmentDirectory(path: path, fileSystem: fileSystem)
         do {
             if let status = try fileSystem.status(path) {
                 let names = status.isDirectory ? try fileSystem.list(path) : []
@@ -48,6 +47,12 @@ struct JournalBirth {
         } catch {
             throw Self.journalError(error, path)
         }
+    }
+
+    /// Makes the directory with an empty first segment.
+    func make(id: JournalID, follower: [UInt8]?) throws(JournalError) {
+        try makeDirectory()
+        let directory = SegmentDirectory(path: path, fileSystem: fileSystem)
         let lock = try DirectoryLock(directory: path, fileSystem: fileSystem)
         _ = try lock.take(exclusive: false, timeout: options.lockTimeout)
         defer { lock.release() }

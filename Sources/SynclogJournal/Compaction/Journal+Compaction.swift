@@ -61,11 +61,17 @@ extension Journal {
         }
     }
 
-    private func takeCompactionLock() throws(JournalError) -> any File {
+    /// Takes the lock COMPACT, which one job holds for all its length; compaction itself never waits for it.
+    func takeCompactionLock(timeout: Duration = .zero) throws(JournalError) -> any File {
         let file = try journalErrors { () throws(FileError) in
             try options.fileSystem.open(path + "/COMPACT", .create)
         }
-        guard try journalErrors({ () throws(FileError) in try file.tryLock() }) else { throw .busy(pid: nil) }
+        let clock = ContinuousClock()
+        let deadline = clock.now + timeout
+        while try !journalErrors({ () throws(FileError) in try file.tryLock() }) {
+            if clock.now >= deadline { throw .busy(pid: nil) }
+            usleep(2000)
+        }
         return file
     }
 

@@ -1,0 +1,96 @@
+internal import Glibc
+
+extension Journal {
+    /// Makes a copy of the journal in a new directory: hard links of the sealed segments, or copies where links cannot be.
+    ///
+    /// The live segment is sealed first, so that everything acknowledged is in the copy. The copy is a journal that opens; it
+    /// has the same identity, and whoever writes to it starts a session of its own, so that a cursor of one is never taken for one
+    /// of the other. Durable on return.
+    /// - Returns: The head of the copy.
+    @available(*, noasync)
+    public func snapshot(to destination: String) throws(JournalError) -> JournalHead {
+        // Compaction would take away what is about to be linked.
+        let lock = try takeCompactionLock(timeout: options.lockTimeout)
+        defer { lock.unlock() }
+        let names = try turn.exclusively { live throws(JournalError) in
+            try live.rollNow()
+            return live.segments.map(\.name)
+        }
+        let fileSystem = options.fileSystem
+        let birth = JournalBirth(path: destination, options: options)
+        if names.count == 1 {
+            try birth.make(id: id, follower: try followerState())
+            return turn.snapshot().head
+        }
+        try birth.makeDirectory()
+        let copy = SegmentDirectory(path: destination, fileSystem: fileSystem)
+        // The last segment goes on changing here: the copy gets an empty one of its own when it is opened for writing.
+        for name in names.dropLast() { try carry(name, to: copy) }
+        try journalErrors { () throws(FileError) in
+            let follower = path + "/FOLLOWER"
+            if try fileSystem.status(follower) != nil { try copyFile(follower, to: copy.followerPath) }
+            try fileSystem.syncDirectory(destination)
+        }
+        var opening = options
+        opening.compacts = false
+        let opened = try Journal.open(at: destination, mode: .shared, options: opening)
+        defer { opened.close() }
+        return opened.turn.snapshot().head
+    }
+
+    /// Links or copies a sealed segment.
+    private func carry(_ name: SegmentName, to copy: SegmentDirectory) throws(JournalError) {
+        let fileSystem = options.fileSystem
+        let source = path + "/" + name.text
+        let target = copy.path + "/" + name.text
+        try journalErrors { () throws(FileError) in
+            do throws(FileError) {
+                try fileSystem.link(source, to: target)
+            } catch {
+                guard [EXDEV, EPERM, EOPNOTSUPP, EMLINK, ENOSYS].contains(error.code) else { throw error }
+                try copyFile(source, to: target)
+            }
+        }
+    }
+
+    private func copyFile(_ source: String, to target: String) throws(FileError) {
+        let fileSystem = options.fileSystem
+        let from = try fileSystem.open(source, .read)
+        let to = try fileSystem.open(target, .createNew)
+        var offset: UInt64 = 0
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        while true {
+            var failure: FileError?
+            let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+                do throws(FileError) { return try unsafe from.read(into: bytes, at: offset) } catch {
+                    failure = error
+                    return 0
+                }
+            }
+            if let failure { throw failure }
+            if count == 0 { break }
+            try to.write(Array(buffer[..<count]), at: offset)
+            offset += UInt64(count)
+        }
+        try to.sync()
+    }
+
+    /// Makes a follower a journal of its own: it takes commits from now on and no more blocks.
+    ///
+    /// The file FOLLOWER goes, durably, and the next commit starts a session; cursors up to here stay good for both journals.
+    /// Any open handle must be opened again.
+    public static func promote(
+        at path: String, options: JournalOptions = JournalOptions()
+    ) throws(JournalError) {
+        let live = LiveJournal(path: path, mode: .shared, options: options)
+        try JournalBirth(path: path, options: options).refuseNetwork()
+        _ = try live.directory.segments()
+        try live.beginWriting()
+        defer { live.endWriting() }
+        guard live.isFollower else { return }
+        try journalErrors { () throws(FileError) in
+            try options.fileSystem.remove(live.directory.followerPath)
+            try options.fileSystem.syncDirectory(path)
+        }
+    }
+}
