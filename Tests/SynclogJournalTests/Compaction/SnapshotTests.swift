@@ -1,0 +1,102 @@
+import SynclogJournal
+import TestSupport
+import Testing
+
+@Suite struct SnapshotTests {
+    @Test(arguments: [0, 1, 40])
+    func `a copy opens with the same content and goes its own way`(commits: Int) throws {
+        let system = MemoryFileSystem()
+        let journal = try Journal.create(at: "/j", options: .test(system))
+        var model = JournalModel()
+        var workload = Workload(seed: 61)
+        try fill(journal, &model, &workload, count: commits)
+        let head = try journal.snapshot(to: "/copy")
+        #expect(head.commit == model.commits.last?.info.number ?? 0)
+        let copy = try Journal.open(at: "/copy", options: .test(system, seed: 62))
+        #expect(copy.id == journal.id)
+        #expect(try copy.commits() == model.commits)
+        #expect(try copy.verify().isSound)
+        // Both go on: what one adds is no history of the other.
+        let mine = try journal.apply([put("mine", "x")])
+        try copy.apply([put("theirs", "y")])
+        try copy.apply([put("theirs", "z")])
+        let cursor = try journal.cursor(at: .end(of: mine.info.number))
+        #expect(throws: JournalError.self) { try copy.validate(cursor) }
+        #expect(try journal.commits().count == commits + 1)
+        #expect(try copy.commits().count == commits + 2)
+        let expected = JournalError.alreadyExists(path: "/copy")
+        #expect(throws: expected) { try journal.snapshot(to: "/copy") }
+    }
+
+    @Test func `a promoted follower takes commits and no more blocks`() throws {
+        let system = MemoryFileSystem()
+        let source = try Journal.create(at: "/j", options: .test(system))
+        for number in 0..<20 { try source.apply([put("name-\(number)", "x")]) }
+        let follower = try Journal.create(
+            at: "/f", id: source.id, follower: [0x80], options: .test(system, seed: 63))
+        _ = try follower.append(try source.blocks(after: 0, sizeMax: .max))
+        #expect(throws: JournalError.isFollower(path: "/f")) { try follower.apply([put("a", "b")]) }
+        let cursor = try source.cursor(at: .end(of: 20))
+        follower.close()
+        try Journal.promote(at: "/f", options: .test(system, seed: 64))
+        let promoted = try Journal.open(at: "/f", options: .test(system, seed: 65))
+        try promoted.apply([put("own", "x")])
+        // Cursors up to the promotion are good for both, later ones are not.
+        try source.validate(cursor)
+        try promoted.validate(cursor)
+        let later = try promoted.cursor(at: .end(of: try promoted.head().commit))
+        try source.apply([put("other", "x")])
+        #expect(throws: JournalError.self) { try source.validate(later) }
+        #expect(throws: JournalError.self) {
+            _ = try promoted.append(try source.blocks(after: 20, sizeMax: .max))
+        }
+        try Journal.promote(at: "/f", options: .test(system, seed: 66))
+    }
+}
+
+@Suite struct CompactionCrashTests {
+    /// Every call of a compaction fails once or for ever, the process is killed or power is lost: the state is the same.
+    @Test(arguments: [1, Int.max])
+    func `compaction that fails or dies at any call loses nothing`(times: Int) throws {
+        let original = MemoryFileSystem(tracksDurability: true)
+        var model = JournalModel()
+        var workload = Workload(seed: 71)
+        let made = try Journal.create(at: "/j", options: .test(original))
+        try fill(made, &model, &workload, count: 60)
+        made.close()
+        let rehearsal = original.copy()
+        rehearsal.resetCounts()
+        _ = try compacted(rehearsal)
+        let total = rehearsal.trace.count
+        #expect(total > 20)
+        var failures = 0
+        for turn in stride(from: times == 1 ? 0 : 1, to: total, by: everyByte ? 1 : 3) {
+            let system = original.copy()
+            system.setFailures(
+                FailurePlan([.init([], skipping: turn, times: times, code: 5, bytesBefore: 33)]))
+            do { _ = try compacted(system) } catch { failures += 1 }
+            system.setFailures(FailurePlan())
+            for (name, left) in [("killed", system.copy()), ("power lost", system.afterPowerLoss())] {
+                let comment: Comment = "call \(turn) failed, then \(name)"
+                let journal = try Journal.open(at: "/j", options: .test(left, seed: 78))
+                for key in model.keys {
+                    let found = try journal.entry(for: key)
+                    #expect(found?.position == model.entry(for: key)?.position, comment)
+                }
+                let again = try journal.compact(everything: true)
+                #expect(again.damages.isEmpty, comment)
+                try journal.apply([put("after", "x")])
+                let report = try journal.verify()
+                #expect(report.isSound, "\(comment): \(report.damages)")
+                journal.close()
+            }
+        }
+        #expect(failures > 0)
+    }
+
+    private func compacted(_ system: MemoryFileSystem) throws -> CompactionReport {
+        let journal = try Journal.open(at: "/j", options: .test(system, seed: 72))
+        defer { journal.close() }
+        return try journal.compact(everything: true)
+    }
+}
