@@ -57,13 +57,15 @@ struct FollowReader {
             try wrap { () throws(JournalError) in try zones?.catchUp(journal, through: head.commit) }
             if commit >= head.commit { return .caughtUp(head) }
         }
-        return try wrap { () throws(JournalError) in
-            let blocks = try journal.blocks(after: commit, zones: zones?.numbers, sizeMax: sizeMax)
-            guard let last = blocks.last else { return .caughtUp(head) }
-            commit = last.lastCommit
-            cursor = try journal.cursor(at: .end(of: commit))
-            return .blocks(blocks)
+        let blocks = try wrap { () throws(JournalError) in
+            try journal.blocks(after: commit, zones: zones?.numbers, sizeMax: sizeMax)
         }
+        // Reading goes around files that compaction replaced meanwhile, so what it read may lack tombstones by now.
+        try check()
+        guard let last = blocks.last else { return .caughtUp(head) }
+        commit = last.lastCommit
+        cursor = try wrap { () throws(JournalError) in try journal.cursor(at: .end(of: commit)) }
+        return .blocks(blocks)
     }
 
     /// Waits for something new after the head that was last reported.

@@ -4,7 +4,7 @@ internal import SynclogJournal
 /// A follower's directory, the shadow beside it in which it is made anew, and the change of one for the other.
 struct FollowerDirectory: Sendable {
     let path: String
-    let options: JournalOptions
+    private(set) var options: JournalOptions
 
     /// Where the copy is made anew.
     var shadow: String { path + ".rebuild" }
@@ -14,6 +14,8 @@ struct FollowerDirectory: Sendable {
         while bytes.count > 1, bytes.last == 0x2F { bytes = bytes.dropLast() }
         self.path = String(bytes) ?? path
         self.options = options
+        // A copy gets much at once, from one writer; small segments would be sealed and merged again and again.
+        self.options.segmentSize = options.segmentSize ?? 16 << 20
     }
 
     private var files: any FileSystem { options.fileSystem }

@@ -51,10 +51,27 @@ final class StreamFeed: JournalFeed {
         var live = false
         var failure: ReplicationError?
         var closed = false
+
+        /// The next event; blocks that came while the last ones were stored go together, for one sync.
+        mutating func takeEvent() -> FeedEvent? {
+            guard !events.isEmpty else { return nil }
+            let event = events.removeFirst()
+            queuedSize -= event.size
+            guard case .blocks(var blocks) = event else {
+                owed = false
+                return event
+            }
+            owed = true
+            while case .blocks(let more)? = events.first {
+                queuedSize -= events.removeFirst().size
+                blocks += more
+            }
+            return .blocks(blocks)
+        }
     }
 
     /// What may wait here, in bytes; a follower that is killed has it sent again.
-    private static let queuedSizeMax = 64 << 10
+    private static let queuedSizeMax = 192 << 10
 
     let greeting: SourceGreeting
     private let connection: WireConnection
@@ -83,12 +100,7 @@ final class StreamFeed: JournalFeed {
         let patience = state.withLock { $0.owed } ? timeout : nil
         let result = state.wait(timeout: patience) { state -> Result<FeedEvent, ReplicationError>? in
             if state.closed { return .failure(.closed) }
-            if !state.events.isEmpty {
-                let event = state.events.removeFirst()
-                state.queuedSize -= event.size
-                if case .blocks = event { state.owed = true } else { state.owed = false }
-                return .success(event)
-            }
+            if let event = state.takeEvent() { return .success(event) }
             return state.failure.map { .failure($0) }
         }
         state.wakeAll()
