@@ -120,7 +120,7 @@ import Testing
             let operands: [String: [String]] = [
                 "zone": ["create", "z"], "put": ["z", "a", "x=1"], "get": ["z", "a"], "delete": ["z", "a"],
                 "list": ["z"],
-                "import": ["z", "-", "--key", "id"], "serve": ["--stdio"],
+                "import": ["z", "-", "--key", "id"], "serve": ["--stdio"], "snapshot": [directory("copy")],
             ]
             let ended = try synclog([command.name] + (operands[command.name] ?? []), directory: path)
             #expect(ended.status == 3, "\(command.name): \(ended.error)")
