@@ -151,6 +151,7 @@ extension Journal {
     private func raise(_ floors: [UInt64: UInt64]) throws(JournalError) -> Bool {
         guard !floors.isEmpty else { return true }
         let highest = floors.lazy.filter { $0.key != Floor.sessions }.map(\.value).max() ?? 0
+        let raised = floors.merging(highest > 0 ? [Floor.highest: highest] : [:]) { $1 }
         let leases = try turn.refreshed().leases()
         let committed: Committed<Bool> = try commit { transaction throws(JournalError) in
             for (holder, _) in leases {
@@ -166,7 +167,7 @@ extension Journal {
                         Lease.key(holder), value: lease.value, firstSeen: stored.entry.firstSeen)
                 }
             }
-            for (zone, floor) in floors.sorted(by: { $0.key < $1.key }) {
+            for (zone, floor) in raised.sorted(by: { $0.key < $1.key }) {
                 let old = try transaction.entry(for: Floor.key(zone: zone))
                 let known = old.flatMap { Floor.commit($0.entry.value) } ?? 0
                 if floor > known {

@@ -54,6 +54,10 @@ public struct Lease: Hashable, Sendable {
 enum Floor {
     /// In place of a zone: the last commit of the last session whose label was dropped.
     static let sessions = UInt64.max
+    /// In place of a zone: the highest floor of all zones.
+    ///
+    /// A follower has it from its source, and no merged segment that would tell it.
+    static let highest = UInt64.max - 1
 
     static func key(zone: UInt64) -> EntryKey {
         EntryKey(space: .floor, name: (0..<8).map { UInt8(truncatingIfNeeded: zone >> UInt64(56 - $0 * 8)) })
@@ -94,7 +98,9 @@ extension JournalSnapshot {
     func floors() throws(JournalError) -> [UInt64: UInt64] {
         var floors: [UInt64: UInt64] = [:]
         for (key, stored) in try newest(in: .floor) {
-            if let zone = Floor.zone(of: key), let commit = Floor.commit(stored.entry.value) {
+            if let zone = Floor.zone(of: key), zone != Floor.highest,
+                let commit = Floor.commit(stored.entry.value)
+            {
                 floors[zone] = commit
             }
         }

@@ -21,9 +21,9 @@ struct JournalSnapshot: Sendable {
         return result
     }
 
-    /// The highest floor of any zone that compaction dropped tombstones of.
+    /// The highest floor of any zone that compaction dropped tombstones of, here or in the source.
     func highestFloor() throws(JournalError) -> UInt64 {
-        var highest: UInt64 = 0
+        var highest = try floor(zone: Floor.highest)
         for segment in segments where segment.name.generation > 0 {
             highest = max(highest, try segment.open().header.highestFloor)
         }
