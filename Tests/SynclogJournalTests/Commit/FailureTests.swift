@@ -91,11 +91,10 @@ import Testing
         var acknowledged: [Commit] = []
         let journal = try Journal.create(at: "/j", options: .test(system))
         system.setFailures(FailurePlan([.init([.syncDirectory], times: 1, code: EIO)]))
+        var workload = Workload(seed: 93)
         for round in 0..<60 {
-            if let commit = try? journal.apply([put("n\(round)", String(repeating: "z\(round)", count: 300))])
-            {
-                acknowledged.append(commit)
-            }
+            let planned = [PlannedEntry(.put, recordKey("n\(round)"), value: workload.value(900))]
+            if let commit = try? journal.apply(planned) { acknowledged.append(commit) }
         }
         #expect(system.segments(of: "/j").count >= 2)
         // Another process comes, then the power goes.

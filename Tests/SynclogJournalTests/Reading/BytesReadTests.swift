@@ -11,7 +11,31 @@ import Testing
         var delta = 0
     }
 
-    private func cost(entries: Int) throws -> Cost {
+    /// Bytes read by a fresh handle that does something.
+    private func bytesRead(_ system: MemoryFileSystem, _ body: (Journal) throws -> Void) throws -> Int {
+        var options = JournalOptions()
+        options.fileSystem = system
+        system.resetCounts()
+        let handle = try Journal.open(at: "/j", mode: .readOnly, options: options)
+        _ = try handle.head()
+        try body(handle)
+        handle.close()
+        return system.counts.bytesRead
+    }
+
+    private func add(_ numbers: Range<Int>, to journal: Journal, _ workload: inout Workload) throws {
+        try journal.apply(
+            numbers.map {
+                let key = recordKey("record-\($0)", zone: UInt64($0 % 4 + 1))
+                return PlannedEntry(.put, key, value: workload.value(150))
+            })
+    }
+
+    private func change(_ journal: Journal) throws {
+        for number in 0..<10 { try journal.apply([put("change-\(number)", "x", zone: 2)]) }
+    }
+
+    private func cost(entries: Int) async throws -> Cost {
         let system = MemoryFileSystem()
         var options = JournalOptions()
         options.fileSystem = system
@@ -19,39 +43,26 @@ import Testing
         var generator = SeededGenerator(seed: 5)
         var workload = Workload(seed: 5)
         for start in stride(from: 0, to: entries, by: 250) {
-            try journal.apply(
-                (start..<start + 250).map {
-                    let key = recordKey("record-\($0)", zone: UInt64($0 % 4 + 1))
-                    return PlannedEntry(.put, key, value: workload.value(150))
-                })
+            await Task.yield()
+            try add(start..<start + 250, to: journal, &workload)
         }
-        let bound = try journal.head().commit
-        for number in 0..<10 { try journal.apply([put("change-\(number)", "x", zone: 2)]) }
+        let bound = try await journal.head().commit
+        try change(journal)
         journal.close()
-
-        /// Bytes read by a fresh handle that does something.
-        func bytesRead(_ body: (Journal) throws -> Void) throws -> Int {
-            system.resetCounts()
-            let handle = try Journal.open(at: "/j", mode: .readOnly, options: options)
-            _ = try handle.head()
-            try body(handle)
-            handle.close()
-            return system.counts.bytesRead
-        }
 
         var cost = Cost()
         let rounds = 40
-        cost.open = try bytesRead { _ in }
+        cost.open = try bytesRead(system) { _ in }
         for _ in 0..<rounds {
             let number = Int.random(in: 0..<entries, using: &generator)
-            cost.get += try bytesRead { handle in
+            cost.get += try bytesRead(system) { handle in
                 let key = recordKey("record-\(number)", zone: UInt64(number % 4 + 1))
                 let found = try handle.entry(for: key)
                 #expect(found?.entry.key == key)
             }
         }
         cost.get /= rounds
-        cost.delta = try bytesRead { handle in
+        cost.delta = try bytesRead(system) { handle in
             let filter = ReadFilter(zones: [2], spaces: [.record])
             let changes = try handle.commits(after: .end(of: bound), filter: filter)
             #expect(changes.count == 10)
@@ -59,9 +70,9 @@ import Testing
         return cost
     }
 
-    @Test func `open, get and a delta of ten changes read no more at a hundred thousand`() throws {
-        let small = try cost(entries: 1000)
-        let large = try cost(entries: 100_000)
+    @Test func `open, get and a delta of ten changes read no more at a hundred thousand`() async throws {
+        let small = try await cost(entries: 1000)
+        let large = try await cost(entries: 100_000)
         print("bytes read at 1 k: \(small), at 100 k: \(large)")
         #expect(large.open < 2 * small.open)
         #expect(large.get < 2 * small.get)
