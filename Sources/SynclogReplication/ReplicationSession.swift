@@ -90,6 +90,8 @@ struct ReplicationSession: Sendable {
     private var pending: [JournalBlock] = []
     private var pendingSize = 0
     private var wasConnected = false
+    /// The last whole commit that this feed gave; another run on the same copy may be further.
+    private var reached: UInt64 = 0
 
     /// The source's head as last heard.
     private(set) var sourceHead: JournalHead?
@@ -182,6 +184,7 @@ struct ReplicationSession: Sendable {
         phase = .following
         pending = []
         pendingSize = 0
+        reached = local.head
         check = BlockSequence()
         return .follow(
             FollowRequest(
@@ -203,6 +206,11 @@ struct ReplicationSession: Sendable {
                     ? fail(violation("a commit larger than any can be")) : .read
             }
             let whole = Array(pending[...end])
+            // Else the same blocks could be sent for ever.
+            guard whole[end].lastCommit > reached else {
+                return fail(violation("blocks that bring nothing new"))
+            }
+            reached = whole[end].lastCommit
             pending.removeSubrange(...end)
             pendingSize = pending.reduce(0) { $0 + $1.payload.count }
             phase = .appending
@@ -210,9 +218,9 @@ struct ReplicationSession: Sendable {
         case .caughtUp(let head):
             guard pending.isEmpty else { return fail(violation("an end inside a commit")) }
             sourceHead = head
-            guard head.commit == self.head || head.recoveryPending && head.commit < self.head else {
+            guard head.commit == reached || head.recoveryPending && head.commit < reached else {
                 return fail(
-                    violation("an end at commit \(head.commit), where commit \(self.head) was reached"))
+                    violation("an end at commit \(head.commit), where commit \(reached) was reached"))
             }
             isCaughtUp = true
             hasProgressed = true
@@ -232,9 +240,8 @@ struct ReplicationSession: Sendable {
     }
 
     private mutating func appended(_ head: UInt64) -> Action {
-        // Else the same blocks could be sent for ever.
-        guard head > self.head else { return fail(violation("blocks that bring nothing new")) }
-        local?.head = head
+        let own = self.head
+        local?.head = max(head, own)
         hasProgressed = true
         if let known = sourceHead, known.commit < head { sourceHead?.commit = head }
         phase = .following

@@ -159,4 +159,77 @@ import Testing
         #expect(try pair.commits(pair.copy) == pair.commits(pair.source), "after \(4 + place * 2) calls")
         #expect(pair.files.contents(pair.copy + "/FOLLOWER") != nil)
     }
+
+    @Test func `a damaged copy is an error, and a rebuild that was asked for mends it`() throws {
+        let pair = try Pair(seed: 9, commits: 60)
+        try pair.follow()
+        let segment = try #require(pair.files.segments(of: pair.copy).first)
+        try pair.files.flip(segment, at: 3900)
+        let error = try stops(pair)
+        guard case .journal(.corrupted(let damage)) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(damage.file == segment)
+        let report = try pair.follow(rebuild: true)
+        #expect(report.wasRebuilt && report.keptAside != nil)
+        #expect(try pair.commits(pair.copy) == pair.commits(pair.source))
+    }
+
+    @Test func `a source on a network file system is refused with ssh as the next step`() throws {
+        let pair = try Pair(seed: 10)
+        pair.close()
+        pair.files.setNetworkKind("NFS")
+        let error = #expect(throws: ReplicationError.self) { try pair.follow() }
+        #expect(error == .journal(.networkFileSystem(path: pair.source, kind: "NFS")))
+        #expect(pair.files.contents(pair.copy + "/HEAD") == nil)
+    }
+
+    @Test(arguments: [false, true])
+    func `a source that is changed for an older copy of itself under a live follower stops it`(
+        isRemote: Bool
+    ) async throws {
+        let pair = try Pair(seed: 11, commits: 20)
+        pair.close()
+        try pair.files.copyDirectory(pair.source, to: "/backup")
+        try pair.write(10)
+        let source: any JournalSource =
+            isRemote ? PipeSource(pair.source, pair.options()) : try pair.directorySource()
+        let follower = pair.follower(source, live: true)
+        let caughtUp = Monitor(false)
+        let run = Task {
+            try await follower.run { progress in
+                if progress.state == .caughtUp { caughtUp.withLock { $0 = true } }
+                caughtUp.wakeAll()
+            }
+        }
+        #expect(await onOwnThread { caughtUp.wait(timeout: .seconds(60)) { $0 ? true : nil } } == true)
+        pair.close()
+        let seen = try pair.commits(pair.copy)
+        try pair.files.removeAll(pair.source)
+        try pair.files.copyDirectory("/backup", to: pair.source)
+        try pair.write(40)
+        let result = await run.result
+        guard case .failure(let error) = result, case .stopped(.rolledBack) = error as? ReplicationError
+        else {
+            Issue.record("\(result)")
+            return
+        }
+        #expect(try pair.commits(pair.copy) == seen)
+    }
+
+    @Test func `two runs on one copy at once do no harm`() async throws {
+        let pair = try Pair(seed: 12, commits: 150, valueSizeMax: 3000)
+        try pair.write(1)
+        // Made before, so that only copying is in question.
+        _ = try await pair.follower(try pair.directorySource()).run()
+        try pair.write(150)
+        let source = PipeSource(pair.source, pair.options())
+        let (one, other) = (pair.follower(source), pair.follower(source))
+        async let first = one.run()
+        async let second = other.run()
+        let heads = [try await first.head, try await second.head]
+        #expect(heads[0] == heads[1])
+        #expect(try pair.commits(pair.copy) == pair.commits(pair.source))
+    }
 }

@@ -246,9 +246,20 @@ private let scripts: [Script] = [
     Script(
         testDescription: "blocks that bring nothing new",
         inputs: [
-            .found(local(9)), .connected(greeting(12)), .event(.blocks([block(3)])), .appended(head: 9),
+            .found(local(9)), .connected(greeting(12)), .event(.blocks([block(3)])),
         ],
-        actions: ["connect", "follow 9", "append 3", "protocol"]),
+        actions: ["connect", "follow 9", "protocol"]),
+    Script(
+        testDescription: "another run on the same copy is further",
+        inputs: [
+            .found(local(9)), .connected(greeting(12)), .event(.blocks([block(10)])), .appended(head: 12),
+            .event(.blocks([block(11)])), .appended(head: 12), .event(.blocks([block(12)])),
+            .appended(head: 13),
+            caughtUp(12),
+        ],
+        actions: [
+            "connect", "follow 9", "append 10", "read", "append 11", "read", "append 12", "read", "finish",
+        ]),
     Script(
         testDescription: "no blocks at all",
         inputs: [.found(local(9)), .connected(greeting(12)), .event(.blocks([]))],

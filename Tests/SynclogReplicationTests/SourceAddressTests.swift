@@ -1,3 +1,4 @@
+import Glibc
 import SynclogJournal
 import TestSupport
 import Testing
@@ -54,6 +55,29 @@ import Testing
         #expect(description.contains("ssh://[user@]host/path") && !description.contains("secret"))
     }
 
+    @Test(arguments: ["/a b", "/it's", "/$(exit 9)`exit 9`\"\\", "/é;#&|<>*?", "/-x"])
+    func `ssh runs synclog with the path as it was given`(path: String) throws {
+        let directory = TemporaryDirectory()
+        let files = PosixFileSystem()
+        // Like ssh, it hands the last argument to the login shell; there synclog prints its own arguments.
+        try files.setText(directory("synclog"), "#!/bin/sh\nprintf '%s|' \"$@\"\n")
+        try files.setText(
+            directory("ssh"),
+            "#!/bin/sh\nfor last; do :; done\nPATH=\(directory.path):$PATH exec /bin/sh -c \"$last\"\n")
+        for name in ["synclog", "ssh"] { chmod(directory(name), 0o755) }
+        var address = try SSHAddress("ssh://host/x")
+        address.path = path
+        let stream = try SourceAddress.ssh(address).stream(sshProgram: directory("ssh"))
+        defer { stream.close() }
+        var text = ""
+        while !text.hasSuffix("--stdio|") {
+            let bytes = try stream.read(max: 1000, timeout: .seconds(60))
+            try #require(!bytes.isEmpty)
+            text += String(decoding: bytes, as: UTF8.self)
+        }
+        #expect(text == "-D|\(path)|serve|--stdio|")
+    }
+
     @Test func `a command is not shown in messages`() throws {
         #expect(!(try SourceAddress("exec:tool --token secret").description.contains("secret")))
     }
@@ -88,5 +112,13 @@ import Testing
         let directory = TemporaryDirectory()
         try PosixFileSystem().makeDirectory(directory(".dropbox"))
         _ = try DirectorySource(path: directory.path)
+    }
+}
+
+extension PosixFileSystem {
+    /// Makes a file with a text.
+    fileprivate func setText(_ path: String, _ text: String) throws {
+        let file = try open(path, .createNew)
+        try Array(text.utf8).withUnsafeBytes { try file.write($0, at: 0) }
     }
 }
