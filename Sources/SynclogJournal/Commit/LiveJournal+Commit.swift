@@ -73,7 +73,7 @@ extension LiveJournal {
             try beginWriting()
             defer { endWriting() }
             if isFollower { throw .isFollower(path: directory.path) }
-            if requests.contains(where: \.relaxed) { try reserve() }
+            if requests.contains(where: \.relaxed) { try reserve(requests.count) }
             let segment = try live
             let state = try groupState(keepsNewest: requests.count > 1 || requests[0].relaxed)
             var group = try beginGroup()
@@ -87,8 +87,9 @@ extension LiveJournal {
                 }
             }
             group.encoder.finish()
-            if !group.encoder.isEmpty || unsynced != nil && !requests.allSatisfy(\.relaxed) {
-                try write(&group, in: segment, sync: !requests.allSatisfy(\.relaxed), state)
+            let sync = !requests.allSatisfy(\.relaxed) || unsyncedIsLarge(segment)
+            if !group.encoder.isEmpty || unsynced != nil && sync {
+                try write(&group, in: segment, sync: sync, state)
             }
             let head = try headAfter(state)
             for (request, info) in finished { request.finish(.success(.init(commit: info, head: head))) }
@@ -103,6 +104,13 @@ extension LiveJournal {
             return []
         }
         return Array(requests[next...])
+    }
+
+    /// Whether so much is unsynced that keeping it in memory costs more than a sync.
+    private func unsyncedIsLarge(_ segment: OpenSegment) -> Bool {
+        guard let unsynced else { return false }
+        let (end, last) = segment.content.withLock { ($0.end, $0.lastCommit) }
+        return unsynced.lastCommit - last >= 1000 || unsynced.end - end >= UInt64(Self.groupSizeMax)
     }
 
     /// Rolls if it is time.
@@ -302,10 +310,11 @@ extension LiveJournal {
     }
 
     /// Makes sure that relaxed commits have numbers that no later open hands out again.
-    private func reserve() throws(JournalError) {
+    private func reserve(_ count: Int) throws(JournalError) {
         guard mode == .exclusive else { throw .relaxedNeedsExclusive }
-        guard nextNumber + 100 > reservedThrough else { return }
-        let through = nextNumber + Self.reserveStep
+        guard nextNumber + UInt64(count) > reservedThrough else { return }
+        // One more for the commit that makes the reservation.
+        let through = nextNumber + max(Self.reserveStep, UInt64(count) + 1)
         var value = CBORWriter()
         value.unsigned(through)
         let bytes = value.bytes
