@@ -71,5 +71,6 @@ check(must("list", "data", "--json", directory=source) == must("list", "data", "
 check(head(source) == head(copy), "heads differ")
 limit = total(source) + rounds * (512 << 10)
 check(os.path.getsize(sent) <= limit, f"{os.path.getsize(sent)} bytes sent, more than {limit}")
-check(between >= rounds * 3 // 4, f"only {between} of {rounds} rounds ended between")
+# Twenty rounds on a busy machine say little about how many end between.
+check(between >= (rounds // 2 if QUICK else rounds * 3 // 4), f"only {between} of {rounds} rounds ended between")
 end(f"{rounds} kills, {between} ended between, {total(source) >> 20} MiB source, {os.path.getsize(sent) >> 20} MiB sent")
