@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """The Python reader, written from the format article alone, prints the lines of `list --json`, tags included.
 
-The journal has superseded, deleted and re-created records and zones, a commit over several blocks, a recovered segment
-and an unfinished tail above HEAD.
+The journal has superseded, deleted and re-created records and zones, a commit over several blocks, a recovered segment,
+merged segments and an unfinished tail above HEAD.
 """
 import os
 import random
@@ -70,6 +70,22 @@ with open(lines_file, "w") as out:
 must("import", "data", lines_file, "--key", "name", directory=path)
 agree("a commit over several blocks")
 
+# Merged, with one of the replaced files left by a crash; the next compaction would remove it.
+for number in range(4):
+    with open(lines_file, "w") as out:
+        for place in range(400):
+            out.write(json.dumps({"name": f"big{place % 200}", "text": "%x" % random.getrandbits(6400)}) + "\n")
+    must("import", "links", lines_file, "--key", "name", "--merge", directory=path)
+names = {os.path.basename(segment): contents(os.path.basename(segment)) for segment in segments(path)}
+must("compact", directory=path)
+gone = sorted(set(names) - {os.path.basename(segment) for segment in segments(path)})
+if check(len(gone) > 0, "compact replaced no segment"):
+    with open(file(gone[-1]), "wb") as out:
+        out.write(names[gone[-1]])
+    agree("compacted, with a replaced file left")
+    os.remove(file(gone[-1]))
+agree("compacted")
+
 # HEAD as if the machine had stopped between the sync and HEAD: the next writer copies the commits to a fresh segment.
 before, number = contents("HEAD"), len(segments(path))
 must("put", "data", "surely-written", "x=1", directory=path)
@@ -87,4 +103,4 @@ data = contents(last)
 put_back(last, data[:max(size, data.rindex(b"\x50\x2a\x4d\x18")) + 90])
 agree("unfinished tail")
 check(b'"torn"' not in must("list", "data", "--json", directory=path), "the torn record is listed")
-end(f"{compared} lines alike in four states of a journal")
+end(f"{compared} lines alike in six states of a journal")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Prints a zone's live records as `synclog list` does, by the format article alone: read_journal.py DIRECTORY ZONE"""
-import base64, datetime, io, json, math, pathlib, re, sys
+import base64, datetime, functools, io, json, math, pathlib, re, sys
 import cbor2, lz4.frame
 PLACE = "latitude longitude altitude horizontalAccuracy verticalAccuracy course speed timestamp".split()
 ELEMENT = {1: "date", 2: "location", 3: "reference", 5: "string", 6: "int64", 7: "double", 8: "bytes"}
@@ -9,10 +9,7 @@ for _ in range(8):
     TABLE = [number >> 1 ^ (0x82F63B78 if number & 1 else 0) for number in TABLE]
 
 def crc(data):
-    value = 0xFFFFFFFF
-    for byte in data:
-        value = value >> 8 ^ TABLE[(value ^ byte) & 0xFF]
-    return value ^ 0xFFFFFFFF
+    return functools.reduce(lambda value, byte: value >> 8 ^ TABLE[(value ^ byte) & 0xFF], data, 0xFFFFFFFF) ^ 0xFFFFFFFF
 
 def at(data, place, size=8):
     return int.from_bytes(data[place:place + size], "little")
@@ -43,9 +40,12 @@ def blocks(data):
 
 def commits(directory):
     """The number and entries of each acknowledged commit, in order."""
-    bound, found = acknowledged(directory), {}
+    bound, found, covered = acknowledged(directory), {}, 0
     for path in sorted(path for path in directory.iterdir() if re.fullmatch(r"[0-9a-f]{16}-[0-9a-f]{4}\.lz4", path.name)):
         data, parts = path.read_bytes(), {}
+        if int(path.name[:16], 16) <= covered >= at(data, 3936):
+            continue
+        covered = max(covered, at(data, 3936))
         found = {number: entries for number, entries in found.items() if number <= at(data, 3912)}
         for synced, items in blocks(data):
             bound = max(bound, synced)
@@ -56,8 +56,8 @@ def commits(directory):
                         found[item[1]] = entries
                 else:
                     entries.append(item)
-    if max(found, default=0) < bound:
-        sys.exit(f"commit {bound} was acknowledged, but {max(found, default=0)} is the last one here")
+    if max([*found, at(data, 3912)]) < bound:
+        sys.exit(f"commit {bound} was acknowledged, but is not here")
     return sorted((number, entries) for number, entries in found.items() if number <= bound)
 
 def date(time):
