@@ -152,10 +152,3 @@ func pause(milliseconds: Int) {
     var rest = timespec()
     while unsafe nanosleep(&time, &rest) != 0, errno == EINTR { time = rest }
 }
-
-/// The time since some moment in the past, which never goes back.
-func monotonicMilliseconds() -> Int {
-    var now = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &now)
-    return now.tv_sec * 1000 + now.tv_nsec / 1_000_000
-}

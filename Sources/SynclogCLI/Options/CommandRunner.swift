@@ -44,7 +44,7 @@ struct CommandRunner {
 
     private static func environment() -> [String: String] {
         var found: [String: String] = [:]
-        for name in ["SYNCLOG_DIR", "SYNCLOG_PAGER", "PAGER", "SYNCLOG_LESS", "COLUMNS"] {
+        for name in ["SYNCLOG_DIR", "SYNCLOG_PAGER", "PAGER", "SYNCLOG_LESS", "SUDO_UID"] {
             if let value = unsafe getenv(name) { found[name] = unsafe String(cString: value) }
         }
         return found

@@ -17,6 +17,7 @@ struct Pager {
         let command =
             named
             ?? "if command -v less >/dev/null; then exec less; elif command -v more >/dev/null; then exec more; else exec cat; fi"
+        if environment["SUDO_UID"] != nil { unsafe setenv("LESSSECURE", "1", 1) }
         if let options = environment["SYNCLOG_LESS"] {
             unsafe setenv("LESS", options, 1)
         } else {
@@ -31,15 +32,16 @@ struct Pager {
             return nil
         }
         close(ends[0])
-        console.redirect(to: ends[1])
+        console.page(through: ends[1])
         return Pager(pid: pid, descriptor: ends[1])
     }
 
     /// Writes what is left, and waits for the person to leave the pager.
     func finish(_ console: Console) throws(CommandFailure) {
-        try console.flush()
-        console.redirect(to: 1)
+        let flushed = Result { () throws(CommandFailure) in try console.flush() }
+        console.page(through: nil)
         close(descriptor)
         _ = ChildProcess.wait(pid)
+        try flushed.get()
     }
 }

@@ -8,7 +8,11 @@ final class Console {
     private var buffer: [UInt8] = []
     private let sizeMax = 64 * 1024
     private var descriptor: Int32 = 1
+    private var isPaging = false
     private var progressShown = false
+    private var progressTime = 0
+    /// Milliseconds between two states of a progress line.
+    private static let progressInterval = 100
     /// Whether standard error is a terminal, so that progress may be shown there.
     let errorIsTerminal = isatty(2) == 1
     /// Whether standard output is a terminal.
@@ -49,7 +53,11 @@ final class Console {
                 continue
             }
             buffer = []
-            if code == EPIPE { die(bySignal: SIGPIPE) }
+            if code == EPIPE {
+                // Whoever leaves the pager early has seen enough.
+                if isPaging { throw CommandFailure(.done, "") }
+                die(bySignal: SIGPIPE)
+            }
             throw CommandFailure(
                 .storage, "standard output: \(systemText(code)); the output is not complete",
                 next: "make room or choose another place, then run the command again")
@@ -62,8 +70,11 @@ final class Console {
         _ = unsafe poll(&request, 1, -1)
     }
 
-    /// Sends the output to another descriptor from now on.
-    func redirect(to descriptor: Int32) { self.descriptor = descriptor }
+    /// Sends the output to a pager's descriptor from now on, or to standard output again.
+    func page(through descriptor: Int32?) {
+        self.descriptor = descriptor ?? 1
+        isPaging = descriptor != nil
+    }
 
     /// Writes one line to standard error.
     func notice(_ text: String) {
@@ -73,7 +84,8 @@ final class Console {
 
     /// Shows how far a long job is, on a terminal only.
     func progress(_ text: @autoclosure () -> String) {
-        guard errorIsTerminal else { return }
+        guard errorIsTerminal, monotonicMilliseconds() - progressTime >= Self.progressInterval else { return }
+        progressTime = monotonicMilliseconds()
         progressShown = true
         Self.standardError("\r\u{1B}[K" + text())
     }

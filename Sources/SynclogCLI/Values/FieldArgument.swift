@@ -59,6 +59,22 @@ struct FieldArgument: Hashable, Sendable {
         }
     }
 
+    /// JSON without any character that a terminal would act on; such ones stand in strings only.
+    private static func escaped(_ json: String) -> String {
+        var text = ""
+        for scalar in json.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator, .format:
+                for unit in UTF16.encode(scalar).map(Array.init) ?? [] {
+                    let digits = String(unit, radix: 16)
+                    text += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+                }
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+
     private static func parse(_ text: String) throws(ValueError) -> JSONValue {
         do throws(JSONError) {
             return try JSONParser.parse(text)
@@ -84,6 +100,6 @@ struct FieldArgument: Hashable, Sendable {
             return "\(field)=\(text)"
         }
         let kind = ValueJSON.kindToName(value).map { ":\($0.text)" } ?? ""
-        return "\(field)\(kind):=\(JSONWriter.text(ValueJSON.json(value)))"
+        return "\(field)\(kind):=\(escaped(JSONWriter.text(ValueJSON.json(value))))"
     }
 }
