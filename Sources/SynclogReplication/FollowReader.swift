@@ -57,8 +57,13 @@ struct FollowReader {
             try wrap { () throws(JournalError) in try zones?.catchUp(journal, through: head.commit) }
             if commit >= head.commit { return .caughtUp(head) }
         }
-        let blocks = try wrap { () throws(JournalError) in
-            try journal.blocks(after: commit, zones: zones?.numbers, sizeMax: sizeMax)
+        let blocks: [JournalBlock]
+        do throws(JournalError) {
+            blocks = try journal.blocks(after: commit, zones: zones?.numbers, sizeMax: sizeMax)
+        } catch {
+            // Damage further on must not keep back what lies before it.
+            guard case .corrupted = error, sizeMax > 1 else { throw .journal(error) }
+            return try next(sizeMax: 1)
         }
         // Reading goes around files that compaction replaced meanwhile, so what it read may lack tombstones by now.
         try check()

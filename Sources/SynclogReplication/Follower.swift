@@ -148,7 +148,8 @@ struct FollowerRun {
         zones = options.zones.map { ZoneNames($0) }
         session = ReplicationSession(
             ReplicationSession.Settings(
-                zones: zones, live: options.live, rebuild: options.rebuild, reconnects: source.isRemote))
+                zones: zones, live: options.live, rebuild: options.rebuild, reconnects: source.isRemote,
+                source: source.name))
     }
 
     mutating func run(progress: (Follower.Progress) -> Void) throws(ReplicationError) -> Follower.Report {

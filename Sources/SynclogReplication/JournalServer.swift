@@ -255,7 +255,7 @@ final class ServedConnection: Sendable {
             let refusal: FollowRefusal =
                 switch error {
                 case .refused(let refusal): refusal
-                case .journal(let error): .failed(reason: String(describing: error))
+                case .journal(let error): .failed(reason: SyncError(error).description)
                 }
             try? connection.send(.refused(id: id, refusal))
         }

@@ -25,8 +25,8 @@ extension ReplicationError: CustomStringConvertible {
             "\(path) is a journal of its own and follows nobody; give an empty or new directory for the copy"
         case .stopped(let reason): reason.description
         case .closed: "the connection was closed from this side"
-        case .journal(let error): String(describing: error)
-        case .sync(let error): String(describing: error)
+        case .journal(let error): SyncError(error).description
+        case .sync(let error): error.description
         }
     }
 }

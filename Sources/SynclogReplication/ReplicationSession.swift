@@ -11,6 +11,8 @@ struct ReplicationSession: Sendable {
         var rebuild = false
         /// Whether a broken connection is made again in live mode.
         var reconnects = false
+        /// What to call the source in messages.
+        var source = "the source"
     }
 
     /// A follower's journal as it is now.
@@ -280,7 +282,7 @@ struct ReplicationSession: Sendable {
         case .filtered(let zones): return stop(.filteredSource(zones: zones.names))
         case .unknownZone(let name): return stop(.unknownZone(name))
         case .malformed: return fail(violation("it does not understand this follower's cursor"))
-        case .failed(let reason): return fail(.sourceFailed(source: "the source", reason: reason))
+        case .failed(let reason): return fail(.sourceFailed(source: settings.source, reason: reason))
         }
     }
 
@@ -297,7 +299,7 @@ struct ReplicationSession: Sendable {
     mutating func forgetProgress() { hasProgressed = false }
 
     private func violation(_ what: String) -> ReplicationError {
-        .protocolViolation(source: "the source", what: what)
+        .protocolViolation(source: settings.source, what: what)
     }
 }
 

@@ -232,4 +232,32 @@ import Testing
         #expect(heads[0] == heads[1])
         #expect(try pair.commits(pair.copy) == pair.commits(pair.source))
     }
+
+    @Test(arguments: [false, true])
+    func `damage in the source is told with its place, and what comes before it is copied`(
+        isRemote: Bool
+    ) async throws {
+        let pair = try Pair(seed: 13, commits: 300)
+        pair.close()
+        let segments = pair.files.segments(of: pair.source)
+        try #require(segments.count > 4)
+        try pair.files.flip(segments[2], at: 6000)
+        let source: any JournalSource =
+            isRemote ? PipeSource(pair.source, pair.options()) : try pair.directorySource()
+        let follower = pair.follower(source)
+        let error = await #expect(throws: ReplicationError.self) { try await follower.run() }
+        switch error {
+        case .journal(.corrupted(let damage)): #expect(damage.file == segments[2] && !isRemote)
+        case .sourceFailed: #expect(isRemote)
+        default: Issue.record("\(String(describing: error))")
+        }
+        let text = try #require(error).description
+        #expect(text.contains(segments[2]) && !text.contains("Damage("))
+        let copied = try pair.commits(pair.copy)
+        try pair.files.flip(segments[2], at: 6000)
+        let all = try pair.commits(pair.source)
+        #expect(!copied.isEmpty && copied.count < all.count && all.starts(with: copied))
+        _ = try await pair.follower(source).run()
+        #expect(try pair.commits(pair.copy) == pair.commits(pair.source))
+    }
 }
