@@ -32,7 +32,12 @@ extension LiveJournal {
     func sweepReplaced() throws(JournalError) {
         try beginWriting()
         defer { endWriting() }
-        for name in try directory.replacedNames() {
+        let names = try directory.replacedNames()
+        guard !names.isEmpty else { return }
+        // Whoever still knows the old files has to look again.
+        slot?.layout += 1
+        try writeHead()
+        for name in names {
             try journalErrors { () throws(FileError) in
                 try options.fileSystem.remove(directory.path + "/" + name.text)
             }

@@ -62,7 +62,7 @@ import Testing
         var model = JournalModel()
         var workload = Workload(seed: 71)
         let made = try Journal.create(at: "/j", options: .test(original))
-        try fill(made, &model, &workload, count: 60)
+        try fill(made, &model, &workload, count: 150)
         made.close()
         let rehearsal = original.copy()
         rehearsal.resetCounts()
