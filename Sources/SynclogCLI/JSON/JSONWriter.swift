@@ -38,25 +38,39 @@ enum JSONWriter {
 
     /// Appends a string in quotes.
     static func append(string text: String, to out: inout [UInt8]) {
+        append(utf8: Array(text.utf8), to: &out)
+    }
+
+    /// Appends a string that is given as its UTF-8 in quotes.
+    static func append(utf8 bytes: [UInt8], to out: inout [UInt8]) {
         out.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                out.append(UInt8(ascii: "\\"))
-                out.append(byte)
-            case 0x08: out += "\\b".utf8
-            case 0x09: out += "\\t".utf8
-            case 0x0A: out += "\\n".utf8
-            case 0x0C: out += "\\f".utf8
-            case 0x0D: out += "\\r".utf8
-            case 0..<0x20:
-                out += "\\u00".utf8
-                out.append(hexCharacter(byte >> 4))
-                out.append(hexCharacter(byte & 15))
-            default: out.append(byte)
-            }
+        var plain = 0
+        for place in bytes.indices {
+            let byte = bytes[place]
+            if byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { continue }
+            out += bytes[plain..<place]
+            plain = place + 1
+            appendEscape(of: byte, to: &out)
         }
+        out += bytes[plain...]
         out.append(UInt8(ascii: "\""))
+    }
+
+    private static func appendEscape(of byte: UInt8, to out: inout [UInt8]) {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+            out.append(UInt8(ascii: "\\"))
+            out.append(byte)
+        case 0x08: out += "\\b".utf8
+        case 0x09: out += "\\t".utf8
+        case 0x0A: out += "\\n".utf8
+        case 0x0C: out += "\\f".utf8
+        case 0x0D: out += "\\r".utf8
+        default:
+            out += "\\u00".utf8
+            out.append(hexCharacter(byte >> 4))
+            out.append(hexCharacter(byte & 15))
+        }
     }
 }
 

@@ -93,7 +93,7 @@ struct JSONFormat: DumpFormat {
 
     private static func append(_ value: [UInt8], to out: inout [UInt8]) {
         if PrintableText.isText(value, allowing: [0x09, 0x0A]) {
-            JSONWriter.append(string: String(decoding: value, as: UTF8.self), to: &out)
+            JSONWriter.append(utf8: value, to: &out)
             return
         }
         out.append(UInt8(ascii: "["))

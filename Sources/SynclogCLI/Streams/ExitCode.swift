@@ -56,6 +56,7 @@ struct CommandFailure: Error, Hashable, Sendable {
 
 /// A name for a message: control characters and line ends are shown as escapes.
 func shown(_ name: String) -> String {
+    if name.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return name }
     var text = ""
     for scalar in name.unicodeScalars {
         switch scalar.properties.generalCategory {
