@@ -10,9 +10,9 @@ public struct ChangeHint: Hashable, Sendable {
 }
 
 extension JournalDatabase {
-    /// Hints that the database has changed, from now on, until the reader stops or the database is closed.
+    /// Hints that the database has changed, until the reader stops or the database is closed.
     ///
-    /// Hints that nobody has read yet are joined into one. Everything works without them.
+    /// The first hint comes at once: what is fetched after it and what is hinted at later leaves no gap. Hints that nobody has read yet are joined into one. Everything works without them.
     public func changeHints() -> AsyncStream<ChangeHint> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: ChangeHint.self, bufferingPolicy: .bufferingNewest(1))
@@ -22,6 +22,7 @@ extension JournalDatabase {
         startThread {
             do throws(JournalError) {
                 var last = try journal.head().commit
+                continuation.yield(ChangeHint(database: journal.id))
                 while !stopped.withLock({ state in state }) {
                     guard try journal.waitForChange(after: last, timeout: .seconds(2)) else { continue }
                     last = try journal.head().commit
