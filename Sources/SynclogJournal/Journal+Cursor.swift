@@ -32,7 +32,7 @@ extension Journal {
                 return
             }
             let dropped = try snapshot.floor(zone: Floor.sessions)
-            if commit <= dropped { throw .expired(floor: dropped) }
+            if commit <= dropped { throw .expired(floor: max(dropped, try floor(of: cursor, snapshot))) }
         } else {
             if snapshot.head.recoveryPending { throw .recoveryPending(path: path) }
             if cursor.session == snapshot.head.session { throw .ahead(head: snapshot.head.commit) }
