@@ -35,7 +35,7 @@ struct FollowerDirectory: Sendable {
 
     /// Removes a follower that was made and got nothing; its journal must be closed.
     func discard() throws(ReplicationError) {
-        try wrap { () throws(FileError) in try removeTree(path) }
+        _ = try wrap { () throws(FileError) in try removeFollower(path) }
     }
 
     /// Opens the shadow where it is of this source and these zones, else makes a fresh one.
@@ -45,35 +45,33 @@ struct FollowerDirectory: Sendable {
             if journal.id == id, state == FollowerState(source: id, zones: zones) { return journal }
             journal.close()
         }
-        try wrap { () throws(FileError) in try removeTree(shadow) }
+        guard try wrap({ () throws(FileError) in try removeFollower(shadow) }) else {
+            throw .journal(.notEmpty(path: shadow))
+        }
         return try create(at: shadow, id, zones: zones)
     }
 
     /// Puts the shadow in the follower's place; both journals must be closed.
     /// - Returns: Where the old copy is kept, if it is.
     func swap(keepsOld: Bool) throws(ReplicationError) -> String? {
-        let kept = keepsOld ? try keptName() : nil
         try wrap { () throws(FileError) in
             // Marked before anything moves, so that whoever has it open or finds it elsewhere knows.
             try markReplaced()
-            if exchange(path, shadow) {
-                try syncParent()
-                if let kept {
-                    try files.rename(shadow, to: kept, replacing: false)
-                } else {
-                    try removeTree(shadow)
-                }
-            } else {
-                let aside: String
-                if let kept { aside = kept } else { aside = try freeName(path + ".replaced") }
-                try files.rename(path, to: aside, replacing: false)
+            var old = shadow
+            if !exchange(path, shadow) {
+                old = try freeName(path + ".replaced")
+                try files.rename(path, to: old, replacing: false)
                 try files.rename(shadow, to: path, replacing: false)
-                try syncParent()
-                if kept == nil { try removeTree(aside) }
             }
             try syncParent()
+            defer { try? syncParent() }
+            // An old copy in which somebody keeps other files stays as well.
+            if !keepsOld, try removeFollower(old) { return nil }
+            guard old == shadow else { return old }
+            let kept = try freeName(path + ".replaced")
+            try files.rename(old, to: kept, replacing: false)
+            return kept
         }
-        return kept
     }
 
     // MARK: - Parts
@@ -188,10 +186,6 @@ struct FollowerDirectory: Sendable {
         try files.syncDirectory(path)
     }
 
-    private func keptName() throws(ReplicationError) -> String {
-        try wrap { () throws(FileError) in try freeName(path + ".replaced") }
-    }
-
     private func freeName(_ base: String) throws(FileError) -> String {
         var number = 1
         while try files.status("\(base)-\(number)") != nil { number += 1 }
@@ -210,13 +204,34 @@ struct FollowerDirectory: Sendable {
         return unsafe synclog_rename_exchange(first, second) == 0
     }
 
-    /// Removes a directory that is a follower's or was to become one.
-    private func removeTree(_ path: String) throws(FileError) {
-        guard let status = try files.status(path) else { return }
-        if !status.isDirectory { return try files.remove(path) }
-        for name in try files.list(path) { try removeTree(path + "/" + name) }
+    /// Removes a directory if it holds a follower's files and nothing else.
+    /// - Returns: False, with nothing removed, if there is anything that is not a follower's.
+    private func removeFollower(_ path: String) throws(FileError) -> Bool {
+        guard let status = try files.status(path) else { return true }
+        guard status.isDirectory else { return false }
+        let names = try files.list(path)
+        guard names.contains("FOLLOWER") || names.allSatisfy({ $0 == "LOCK" || $0 == "tmp" }),
+            names.allSatisfy({ Self.ownNames.contains($0) || $0.utf8.count == 25 && $0.hasSuffix(".lz4") })
+        else { return false }
+        for name in names.sorted() where name != "FOLLOWER" {
+            let file = path + "/" + name
+            if name == "tmp" {
+                for draft in try files.list(file) { try files.remove(file + "/" + draft) }
+                try files.removeDirectory(file)
+            } else {
+                try files.remove(file)
+            }
+        }
+        // The mark goes last: what is left after a crash is still known for what it is.
+        if names.contains("FOLLOWER") { try files.remove(path + "/FOLLOWER") }
         try files.removeDirectory(path)
+        return true
     }
+
+    /// The names in a follower's directory besides its segments; kept damaged bytes are not for removal.
+    private static let ownNames: Set<String> = [
+        "HEAD", "LOCK", "COMPACT", "SYNC", "FOLLOWER", "FOLLOWER.new", "tmp",
+    ]
 
     private func wrap<Value>(_ body: () throws(FileError) -> Value) throws(ReplicationError) -> Value {
         do throws(FileError) { return try body() } catch { throw .journal(.file(error)) }

@@ -76,6 +76,11 @@ public final class RemoteDatabase: Database {
             request.context.operation = .random()
         }
         let bytes = request.wireBytes
+        guard bytes.count < WireVersion.messageSizeMax - 64 else {
+            throw SyncError(
+                .limitExceeded, "the request has \(bytes.count) bytes, more than a message can carry",
+                nextStep: "send it in parts")
+        }
         var wasSent = false
         var failure = ReplicationError.closed
         // A link may have died while nobody used it, so one failure says little about the other side.

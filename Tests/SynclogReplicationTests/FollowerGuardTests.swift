@@ -260,4 +260,38 @@ import Testing
         _ = try await pair.follower(source).run()
         #expect(try pair.commits(pair.copy) == pair.commits(pair.source))
     }
+
+    @Test func `files of others beside or in a copy are never removed`() throws {
+        let pair = try Pair(seed: 14)
+        try pair.follow()
+        // Something else has the shadow's name.
+        try pair.files.makeDirectory("/copy.rebuild")
+        try pair.files.setContents("/copy.rebuild/letter.txt", [1, 2])
+        let expired = [FollowRefusal.expired(floor: 45)]
+        #expect(throws: ReplicationError.journal(.notEmpty(path: "/copy.rebuild"))) {
+            try pair.follow(RefusingSource(try pair.directorySource(), expired))
+        }
+        #expect(pair.files.contents("/copy.rebuild/letter.txt") == [1, 2])
+        try pair.files.removeAll("/copy.rebuild")
+        // Somebody keeps a file in the copy.
+        try pair.files.setContents("/copy/letter.txt", [3])
+        let report = try pair.follow(RefusingSource(try pair.directorySource(), expired))
+        #expect(report.wasRebuilt && report.keptAside == "/copy.replaced-1")
+        #expect(pair.files.contents("/copy.replaced-1/letter.txt") == [3])
+        #expect(try pair.commits(pair.copy) == pair.commits(pair.source))
+    }
+
+    @Test(arguments: ["letter.txt", "sub"])
+    func `another program's directory is no copy and no source`(name: String) throws {
+        let pair = try Pair(seed: 15)
+        try pair.files.makeDirectory("/other")
+        if name == "sub" {
+            try pair.files.makeDirectory("/other/sub")
+        } else {
+            try pair.files.setContents("/other/" + name, [1])
+        }
+        let source = try DirectorySource(path: "/other", options: pair.options())
+        #expect(throws: ReplicationError.journal(.notAJournal(path: "/other"))) { try pair.follow(source) }
+        #expect(pair.files.contents(pair.copy + "/HEAD") == nil)
+    }
 }
