@@ -296,6 +296,8 @@ final class ServedConnection: Sendable {
             }
             guard isOurs else { return }
             var head = try journal.head()
+            // The first hint comes at once, so that nothing falls between it and the client's first look.
+            do throws(ReplicationError) { try connection.send(.changed(id: id, head)) } catch { return }
             while !state.withLock({ $0.closed }) {
                 guard try journal.waitForChange(after: head.commit, timeout: Self.waitSlice) else { continue }
                 head = try journal.head()

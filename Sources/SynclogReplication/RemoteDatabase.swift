@@ -105,7 +105,7 @@ public final class RemoteDatabase: Database {
         throw lost(failure, isUncertain: wasSent && request.isChange)
     }
 
-    /// Hints that the database has changed, from now on; they may be lost, doubled or late.
+    /// Hints that the database has changed, the first one at once; they may be lost, doubled or late.
     ///
     /// The stream of hints ends with the connection.
     public func changeHints() -> AsyncStream<ChangeHint> {
@@ -126,7 +126,11 @@ public final class RemoteDatabase: Database {
                     defer { state.isSubscribed = true }
                     return !state.isSubscribed
                 }
-                if isFirst { try link.connection.send(.subscribe(id: number)) }
+                if isFirst {
+                    try link.connection.send(.subscribe(id: number))
+                } else if let database = self.state.withLock({ $0.greeting?.journal }) {
+                    continuation.yield(ChangeHint(database: database))
+                }
             } catch {
                 continuation.finish()
             }
