@@ -36,7 +36,14 @@ struct DumpEntryMaker {
 
     private mutating func session(at commit: UInt64) throws(JournalError) -> SessionInfo {
         if let session, session.commit == commit { return session.info }
-        let info = try journal.session(at: commit)
+        let info: SessionInfo
+        do throws(JournalError) {
+            info = try journal.session(at: commit)
+        } catch {
+            // Where the label cannot be read the entry is still shown, in the session before.
+            guard case .corrupted = error else { throw error }
+            info = session?.info ?? SessionInfo(label: 0, commit: 0, clock: 0)
+        }
         session = (commit, info)
         return info
     }

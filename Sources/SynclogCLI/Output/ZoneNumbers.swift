@@ -21,11 +21,16 @@ struct ZoneNumbers {
     mutating func name(of number: UInt64) throws(JournalError) -> String? {
         if let known = names[number] { return known }
         // A zone has the number of the commit that made it, so its entry is found there.
-        var reader = try journal.read(
-            after: .end(of: number - min(number, 1)), filter: ReadFilter(spaces: [.zone]))
-        reader.onDamage = { _ in }
-        if number > 0, let commit = try reader.next(), commit.info.number == number {
-            for entry in commit.entries where entry.key.space == .zone { learn(entry, commit: number) }
+        do throws(JournalError) {
+            var reader = try journal.read(
+                after: .end(of: number - min(number, 1)), filter: ReadFilter(spaces: [.zone]))
+            reader.onDamage = { _ in }
+            if number > 0, let commit = try reader.next(), commit.info.number == number {
+                for entry in commit.entries where entry.key.space == .zone { learn(entry, commit: number) }
+            }
+        } catch {
+            // A name that is damaged is no reason to stop showing what is not.
+            guard case .corrupted = error else { throw error }
         }
         let name = names[number] ?? nil
         names[number] = .some(name)
