@@ -23,7 +23,7 @@ public struct Cursor: Hashable, Sendable {
     public var position: JournalPosition
     /// The zone's number for a zone token, else 0.
     public var scope: UInt64
-    /// The head at the start of a walk from the beginning that is not done yet, else 0.
+    /// The head at the start of a walk that is not done yet, else 0.
     public var bound: UInt64
 
     /// Makes a cursor.
