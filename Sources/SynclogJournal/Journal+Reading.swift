@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// Reading up to the last known head; all of it blocks, none of it takes the lock.
 extension Journal {
     /// Runs a body on the last known state, again on the same state from other files when compaction took some away.
@@ -12,11 +10,10 @@ extension Journal {
             do throws(JournalError) {
                 return try body(snapshot)
             } catch {
-                guard case .file(let failure) = error, failure.code == ENOENT, attempts < 10 else {
-                    throw error
-                }
+                guard error.mayBeAnOldListing, attempts < 10 else { throw error }
                 attempts += 1
-                snapshot = try snapshot.relisted()
+                // Listing may meet a replacement of its own; the next round tries again.
+                if let newer = try? snapshot.relisted() { snapshot = newer }
             }
         }
     }
@@ -57,14 +54,18 @@ extension Journal {
     public func read(
         after position: JournalPosition = .start, filter: ReadFilter = .all
     ) throws(JournalError) -> JournalReader {
-        try JournalReader(turn.snapshot(), from: position, backward: false, filter: filter)
+        try reading { snapshot throws(JournalError) in
+            try JournalReader(snapshot, from: position, backward: false, filter: filter)
+        }
     }
 
     /// Reads backward from strictly before a position, or from the last known head.
     public func readBackward(
         before position: JournalPosition? = nil, filter: ReadFilter = .all
     ) throws(JournalError) -> JournalReader {
-        try JournalReader(turn.snapshot(), from: position ?? .end(of: .max), backward: true, filter: filter)
+        try reading { snapshot throws(JournalError) in
+            try JournalReader(snapshot, from: position ?? .end(of: .max), backward: true, filter: filter)
+        }
     }
 
     /// The session in force at a commit; label 0 before the first session.

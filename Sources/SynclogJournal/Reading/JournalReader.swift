@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// Commits one after the other, with those of their entries that pass the filter; commits without any are left out.
 ///
 /// It reads what was durable when it was made; make another one to go on. Not for use by two threads at once.
@@ -73,7 +71,7 @@ public struct JournalReader {
             rows = backward ? found : found.reversed()
             if let damage = open.content.withLock({ $0.damage }) { throw .corrupted(damage) }
         } catch {
-            if case .file(let failure) = error, failure.code == ENOENT, relistings < Self.relistingsMax {
+            if error.mayBeAnOldListing, relistings < Self.relistingsMax {
                 try relist()
                 return true
             }
@@ -91,13 +89,22 @@ public struct JournalReader {
 
     /// Compaction took the next file away: what it held is in another one, which is entered behind what was read.
     private mutating func relist() throws(JournalError) {
-        relistings += 1
-        snapshot = try snapshot.relisted()
-        if let seen {
-            position = backward ? JournalPosition(commit: seen, index: 0) : .end(of: seen)
-            segment = try snapshot.segmentIndex(of: seen)
-        } else {
-            segment = backward ? snapshot.segments.count - 1 : try snapshot.segmentIndex(of: position.commit)
+        while true {
+            relistings += 1
+            do throws(JournalError) {
+                snapshot = try snapshot.relisted()
+                if let seen {
+                    position = backward ? JournalPosition(commit: seen, index: 0) : .end(of: seen)
+                    segment = try snapshot.segmentIndex(of: seen)
+                } else {
+                    segment =
+                        backward
+                        ? snapshot.segments.count - 1 : try snapshot.segmentIndex(of: position.commit)
+                }
+                return
+            } catch {
+                guard error.mayBeAnOldListing, relistings < Self.relistingsMax else { throw error }
+            }
         }
     }
 

@@ -167,10 +167,8 @@ final class LiveJournal {
             do throws(JournalError) {
                 pending = try loadOnceForReading()
             } catch {
-                // A file that vanished between listing and opening was replaced: look again.
-                guard case .file(let failure) = error, failure.code == ENOENT, attempts < 3 else {
-                    throw error
-                }
+                // Segments were replaced or begun between listing, opening and HEAD: look again.
+                guard error.mayBeAnOldListing, attempts < 5 else { throw error }
                 attempts += 1
                 continue
             }
@@ -266,6 +264,17 @@ final class LiveJournal {
         }
         if matches { slot = newest }
         return matches
+    }
+}
+
+extension JournalError {
+    /// Whether looking at the directory again may help: a file vanished, or is missing in the list.
+    var mayBeAnOldListing: Bool {
+        switch self {
+        case .file(let failure): failure.code == ENOENT
+        case .missingSegment: true
+        default: false
+        }
     }
 }
 

@@ -25,6 +25,8 @@ import Testing
         }
         #expect(failed.code == ENOSPC)
         #expect(try journal.entry(for: recordKey("full")) == nil)
+        let sizes = system.segments(of: "/j").map { UInt64(system.contents($0)?.count ?? 0) }
+        #expect(try journal.statistics().storedBytes == sizes.reduce(0, +))
         #expect(try journal.commits() == model.commits)
         try fill(journal, &model, &workload, count: 4)
         #expect(try journal.commits() == model.commits)
