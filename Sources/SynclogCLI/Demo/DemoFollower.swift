@@ -12,7 +12,7 @@ struct DemoFollower {
     /// The heads of the copy after each kill.
     private(set) var headsAfterKills: [UInt64] = []
 
-    /// How many milliseconds a follower lives, at random.
+    /// How many milliseconds a follower lives, at random; on a slow machine later ones live longer.
     private static let life = 15...130
 
     init(_ processes: DemoProcesses, source: String, path: String, seed: UInt64) {
@@ -26,7 +26,8 @@ struct DemoFollower {
     mutating func start() throws(CommandFailure) {
         guard running == nil else { return }
         running = try processes.start(["-D", path, "replicate", source, "--follow"])
-        killAt = monotonicMilliseconds() + Int.random(in: Self.life, using: &random)
+        let life = Int.random(in: Self.life, using: &random) * (1 + headsAfterKills.count / 8)
+        killAt = monotonicMilliseconds() + life
     }
 
     /// Kills the process if its time has come, and starts it again.
