@@ -33,7 +33,7 @@ public struct JournalReader {
         segment =
             position.commit > snapshot.head.commit && backward
             ? snapshot.segments.count - 1 : try snapshot.segmentIndex(of: position.commit)
-        if !backward, position.commit > snapshot.head.commit { segment = snapshot.segments.count }
+        if !backward, position.commit > snapshot.proven { segment = snapshot.segments.count }
     }
 
     /// The next commit, or nil at the end.
@@ -188,7 +188,7 @@ public struct JournalReader {
                 case .entry(let view):
                     guard let info = commits.last?.info else { throw CBORError(offset: 0) }
                     let place = JournalPosition(commit: info.number, index: view.index)
-                    guard info.number <= snapshot.head.commit, backward ? place < position : place > position,
+                    guard info.number <= snapshot.proven, backward ? place < position : place > position,
                         passes(space: view.space, zone: view.zone), filter.wall?.contains(info.wall) ?? true
                     else { continue }
                     commits[commits.count - 1].entries.append(view.entry(in: raw, commit: info.number))

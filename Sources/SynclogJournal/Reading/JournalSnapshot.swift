@@ -4,6 +4,8 @@ struct JournalSnapshot: Sendable {
     var head: JournalHead
     /// The log clock of the head's commit.
     var clock: Int64
+    /// The last commit that is durable; above the head only where damage lies between, for reading around it.
+    var proven: UInt64
     let cache: BlockCache
     let directory: SegmentDirectory
 

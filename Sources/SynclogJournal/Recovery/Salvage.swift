@@ -15,7 +15,7 @@ struct Salvage {
         scanning: while true {
             switch try scanner.next() {
             case .block(let block, let raw):
-                guard block.lastCommit <= snapshot.head.commit else { break scanning }
+                guard block.lastCommit <= snapshot.proven else { break scanning }
                 var tail = TailIndex()
                 let row = BlockRow(
                     offset: scanner.frameOffset, storedSize: block.storedSize, rawSize: block.rawSize,

@@ -66,11 +66,14 @@ final class LiveJournal {
 
     /// The durable content as it is known now.
     func snapshot() throws(JournalError) -> JournalSnapshot {
-        let (commit, session, clock) = try live.content.withLock { ($0.lastCommit, $0.session, $0.clock) }
+        let (commit, session, clock, isDamaged) = try live.content.withLock { content in
+            (content.lastCommit, content.session, content.clock, content.damage != nil)
+        }
         return JournalSnapshot(
             segments: segments,
             head: JournalHead(commit: commit, session: session.label, recoveryPending: recoveryPending),
-            clock: clock, cache: cache, directory: directory)
+            clock: clock, proven: max(commit, isDamaged ? slot?.lastCommit ?? 0 : 0), cache: cache,
+            directory: directory)
     }
 
     /// The newest slot of HEAD for this journal and directory.
