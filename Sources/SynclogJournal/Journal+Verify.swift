@@ -190,6 +190,8 @@ struct SegmentCheck {
     /// Where the last index frame begins.
     private var index: UInt64 = 0
     private var end = UInt64(SegmentHeader.size)
+    /// Where a checkpoint directly behind the last block ends, 0 if there is none.
+    private var checkpointEnd: UInt64 = 0
 
     init(path: String, name: String, file: any File, header: SegmentHeader) {
         self.path = path
@@ -225,6 +227,7 @@ struct SegmentCheck {
             case .index:
                 index = scanner.frameOffset
                 check(index: index, end: scanner.offset)
+                if index == end { checkpointEnd = scanner.offset }
                 if footer == nil, slot != nil { end = scanner.offset }
             case .filler: continue
             case .footer(let found):
@@ -293,7 +296,9 @@ struct SegmentCheck {
         let place = footer.fileSize - UInt64(SegmentFooter.size)
         // The last commits of a merged segment may hold nothing any more.
         if header.generation > 0 { lastCommit = max(lastCommit, footer.lastCommit) }
-        guard footer.lastCommit == lastCommit, footer.blocksEnd == end, footer.chain == chain,
+        // A recovery may close a segment behind a checkpoint that followed its last block.
+        let blocksEnd = footer.blocksEnd == checkpointEnd && checkpointEnd > end ? checkpointEnd : end
+        guard footer.lastCommit == lastCommit, footer.blocksEnd == blocksEnd, footer.chain == chain,
             Int(footer.blockCount) == tail.blocks.count, footer.entryCount == tail.entryCount
         else { return report(place, "footer does not agree with the blocks") }
         guard footer.blockCount > 0 else { return }
