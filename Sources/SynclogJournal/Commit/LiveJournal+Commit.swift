@@ -91,7 +91,7 @@ extension LiveJournal {
             if !group.encoder.isEmpty || unsynced != nil && sync {
                 try write(&group, in: segment, sync: sync, state)
             }
-            let head = try headAfter(state)
+            let head = try snapshot().head
             for (request, info) in finished { request.finish(.success(.init(commit: info, head: head))) }
             finished = []
             try roll()
@@ -205,8 +205,6 @@ extension LiveJournal {
         needsSession = false
         return info
     }
-
-    private func headAfter(_ state: GroupState) throws(JournalError) -> JournalHead { try snapshot().head }
 
     /// Writes a group behind the end and makes it durable, or leaves it for the next sync.
     private func write(

@@ -125,7 +125,7 @@ extension Journal {
                 if try fileSystem.status(path + "/tmp") == nil { try fileSystem.makeDirectory(path + "/tmp") }
                 return try fileSystem.open(draft, .createNew)
             }
-            try merge.write(to: file, header: header) { () throws(JournalError) in try self.throttle() }
+            try merge.write(to: file, header: header) { () throws(JournalError) in try self.stopIfClosed() }
             guard try raise(merge.floors),
                 try turn.exclusively({ live throws(JournalError) in
                     try live.replace(inputs, with: name, draft: draft)
@@ -141,8 +141,8 @@ extension Journal {
         return merge.report
     }
 
-    /// Between two megabytes of a background merge: others get their turn.
-    private func throttle() throws(JournalError) {
+    /// Between two megabytes of a merge: a closed journal ends it.
+    private func stopIfClosed() throws(JournalError) {
         if turn.isClosed { throw .closed }
     }
 
