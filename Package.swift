@@ -5,9 +5,16 @@ let package = Package(
     name: "synclog",
     products: [
         .executable(name: "synclog", targets: ["SynclogCLI"]),
+        .executable(name: "synclog-bench", targets: ["SynclogBenchmarks"]),
         .library(name: "SynclogJournal", targets: ["SynclogJournal"]),
         .library(name: "SynclogRecords", targets: ["SynclogRecords"]),
         .library(name: "SynclogReplication", targets: ["SynclogReplication"]),
+    ],
+    traits: [
+        .trait(
+            name: "PeerBenchmarks",
+            description: "Measure SQLite, RocksDB and LMDB beside the journal in synclog-bench."),
+        .default(enabledTraits: []),
     ],
     targets: [
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
@@ -17,6 +24,16 @@ let package = Package(
         .executableTarget(
             name: "SynclogCLI",
             dependencies: ["SynclogJournal", "SynclogRecords", "SynclogReplication"]),
+        .systemLibrary(
+            name: "CPeers", path: "Tests/Benchmarks/CPeers",
+            providers: [.apt(["libsqlite3-dev", "librocksdb-dev", "liblmdb-dev"])]),
+        .executableTarget(
+            name: "SynclogBenchmarks",
+            dependencies: [
+                "CLZ4", "SynclogJournal", "SynclogReplication", "TestSupport",
+                .target(name: "CPeers", condition: .when(traits: ["PeerBenchmarks"])),
+            ],
+            path: "Tests/Benchmarks", exclude: ["CPeers"]),
         .target(name: "TestSupport", dependencies: ["SynclogJournal"], path: "Tests/TestSupport"),
         .testTarget(name: "SynclogJournalTests", dependencies: ["SynclogJournal", "TestSupport"]),
         .testTarget(
@@ -44,6 +61,6 @@ let features: [SwiftSetting] = [
     .enableExperimentalFeature("Lifetimes"),
 ]
 for target in package.targets where target.type != .system {
-    let isTest = target.type == .test || target.name == "TestSupport"
+    let isTest = target.type == .test || ["TestSupport", "SynclogBenchmarks"].contains(target.name)
     target.swiftSettings = features + (isTest ? [] : [.strictMemorySafety()])
 }
