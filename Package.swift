@@ -9,6 +9,7 @@ let package = Package(
         .library(name: "SynclogJournal", targets: ["SynclogJournal"]),
         .library(name: "SynclogRecords", targets: ["SynclogRecords"]),
         .library(name: "SynclogReplication", targets: ["SynclogReplication"]),
+        .library(name: "SynclogTestKit", targets: ["SynclogTestKit"]),
     ],
     traits: [
         .trait(
@@ -21,9 +22,11 @@ let package = Package(
         .target(name: "SynclogJournal", dependencies: ["CLZ4"]),
         .target(name: "SynclogRecords", dependencies: ["SynclogJournal"]),
         .target(name: "SynclogReplication", dependencies: ["CLZ4", "SynclogJournal", "SynclogRecords"]),
+        .target(
+            name: "SynclogTestKit", dependencies: ["SynclogJournal", "SynclogRecords", "SynclogReplication"]),
         .executableTarget(
             name: "SynclogCLI",
-            dependencies: ["SynclogJournal", "SynclogRecords", "SynclogReplication"]),
+            dependencies: ["SynclogJournal", "SynclogRecords", "SynclogReplication", "SynclogTestKit"]),
         .systemLibrary(
             name: "CPeers", path: "Tests/Benchmarks/CPeers",
             providers: [.apt(["libsqlite3-dev", "librocksdb-dev", "liblmdb-dev"])]),
@@ -34,7 +37,9 @@ let package = Package(
                 .target(name: "CPeers", condition: .when(traits: ["PeerBenchmarks"])),
             ],
             path: "Tests/Benchmarks", exclude: ["CPeers"]),
-        .target(name: "TestSupport", dependencies: ["SynclogJournal"], path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport", dependencies: ["SynclogJournal", "SynclogTestKit"], path: "Tests/TestSupport"
+        ),
         .testTarget(name: "SynclogJournalTests", dependencies: ["SynclogJournal", "TestSupport"]),
         .testTarget(
             name: "SynclogRecordsTests", dependencies: ["SynclogJournal", "SynclogRecords", "TestSupport"]),

@@ -53,7 +53,7 @@ struct JournalBirth {
     func make(id: JournalID, follower: [UInt8]?) throws(JournalError) {
         try makeDirectory()
         let directory = SegmentDirectory(path: path, fileSystem: fileSystem)
-        let lock = try DirectoryLock(directory: path, fileSystem: fileSystem)
+        let lock = try DirectoryLock(directory: path, options: options)
         _ = try lock.take(exclusive: false, timeout: options.lockTimeout)
         defer { lock.release() }
         do {

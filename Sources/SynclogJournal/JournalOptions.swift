@@ -49,6 +49,13 @@ public struct JournalOptions: Sendable {
     /// Gives 64 random bits.
     public var random: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
 
+    /// How a thread rests before it looks again, in microseconds.
+    package var pause: @Sendable (UInt32) -> Void = JournalOptions.defaultPause
+    /// The bytes of zeros that are written ahead at once.
+    package var zeroFillSize: UInt64 = 256 * 1024
+    /// What the test kit leaves out.
+    package var rules = JournalRules()
+
     /// Makes the default options.
     public init() {}
 }

@@ -26,10 +26,12 @@ struct FollowReader {
     private var commit: UInt64
     /// That place with the session in force there, as this reader saw it.
     private var cursor: Cursor?
+    private let checksCursors: Bool
 
     /// Opens the journal for reading and checks the cursor.
     init(path: String, options: JournalOptions, request: FollowRequest) throws(Failure) {
         self.request = request
+        checksCursors = options.rules.checksCursors
         cursor = request.cursor
         commit = request.cursor?.position.commit ?? 0
         zones = request.zones.map { ZoneIndex($0) }
@@ -83,7 +85,7 @@ struct FollowReader {
     }
 
     private func check() throws(Failure) {
-        guard let cursor else { return }
+        guard let cursor, checksCursors else { return }
         do throws(JournalError) {
             guard cursor.kind == .journal else { throw .wrongScope }
             try journal.validate(cursor)

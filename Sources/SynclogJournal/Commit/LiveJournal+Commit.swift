@@ -3,7 +3,6 @@ extension LiveJournal {
     /// A group stops growing at this size in bytes; what is left over forms the next one.
     private static let groupSizeMax = 1 << 20
     private static let zeroFillAfterCommits = 8
-    private static let zeroFillSize: UInt64 = 256 * 1024
     /// Relaxed commits get this many numbers at a time.
     private static let reserveStep: UInt64 = 10_000
 
@@ -19,7 +18,7 @@ extension LiveJournal {
         if let existing = self.lock {
             lock = existing
         } else {
-            lock = try DirectoryLock(directory: directory.path, fileSystem: options.fileSystem)
+            lock = try DirectoryLock(directory: directory.path, options: options)
             self.lock = lock
         }
         let same = try lock.take(exclusive: mode == .exclusive, timeout: options.lockTimeout)
@@ -297,10 +296,10 @@ extension LiveJournal {
         else {
             return
         }
-        let zeros = [UInt8](repeating: 0, count: Int(Self.zeroFillSize))
+        let zeros = [UInt8](repeating: 0, count: Int(options.zeroFillSize))
         do {
             try segment.file.write(zeros, at: end)
-            fileSize = end + Self.zeroFillSize
+            fileSize = end + options.zeroFillSize
         } catch {
             // No room to be generous; the group itself may still fit.
             try segment.file.truncate(to: fileSize)
@@ -310,7 +309,7 @@ extension LiveJournal {
     /// Makes sure that relaxed commits have numbers that no later open hands out again.
     private func reserve(_ count: Int) throws(JournalError) {
         guard mode == .exclusive else { throw .relaxedNeedsExclusive }
-        guard nextNumber + UInt64(count) > reservedThrough else { return }
+        guard nextNumber + UInt64(count) > reservedThrough, options.rules.reservesNumbers else { return }
         // One more for the commit that makes the reservation.
         let through = nextNumber + max(Self.reserveStep, UInt64(count) + 1)
         var value = CBORWriter()

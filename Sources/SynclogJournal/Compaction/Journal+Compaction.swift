@@ -70,7 +70,7 @@ extension Journal {
         let deadline = clock.now + timeout
         while try !journalErrors({ () throws(FileError) in try file.tryLock() }) {
             if clock.now >= deadline { throw .busy(pid: nil) }
-            usleep(2000)
+            options.pause(2000)
         }
         return file
     }
@@ -101,8 +101,10 @@ extension Journal {
         let leases = try snapshot.leases().map(\.lease)
         let rule = TombstoneRule(
             clock: snapshot.clock, retention: options.retention.tombstones.microseconds,
-            lowestLease: leases.filter { $0.isLive(at: snapshot.clock) }.map(\.commit).min(),
-            sourceFloors: isFollower ? try snapshot.floors() : nil)
+            lowestLease: options.rules.respectsLeases
+                ? leases.filter { $0.isLive(at: snapshot.clock) }.map(\.commit).min() : nil,
+            sourceFloors: isFollower ? try snapshot.floors() : nil,
+            keepsOverPuts: options.rules.keepsTombstonesOverPuts)
         var merge = try CompactionMerge(
             snapshot: snapshot, range: range, rule: rule, retention: options.retention,
             deadZones: try snapshot.deadZones())
@@ -126,7 +128,9 @@ extension Journal {
                 return try fileSystem.open(draft, .createNew)
             }
             try merge.write(to: file, header: header) { () throws(JournalError) in try self.stopIfClosed() }
-            guard try raise(merge.floors),
+            let floorsFirst = options.rules.raisesFloorsFirst
+            let allowed = floorsFirst ? try raise(merge.floors) : true
+            guard allowed,
                 try turn.exclusively({ live throws(JournalError) in
                     try live.replace(inputs, with: name, draft: draft)
                 })
@@ -134,6 +138,7 @@ extension Journal {
                 try? fileSystem.remove(draft)
                 return nil
             }
+            if !floorsFirst { _ = try raise(merge.floors) }
         } catch {
             try? fileSystem.remove(draft)
             throw error

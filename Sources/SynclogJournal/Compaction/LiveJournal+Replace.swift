@@ -11,6 +11,9 @@ extension LiveJournal {
             segments[first..<first + inputs.count].map(\.name) == inputs
         else { return false }
         let fileSystem = options.fileSystem
+        if !options.rules.publishesBeforeUnlink {
+            for input in inputs { try? fileSystem.remove(directory.path + "/" + input.text) }
+        }
         try journalErrors { () throws(FileError) in
             try fileSystem.rename(draft, to: directory.path + "/" + name.text, replacing: false)
             try fileSystem.syncDirectory(directory.path)

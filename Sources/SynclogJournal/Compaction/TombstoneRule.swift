@@ -8,6 +8,8 @@ struct TombstoneRule: Hashable, Sendable {
     var lowestLease: UInt64?
     /// In a follower, the floors that came from its source; nil in a journal that makes its own.
     var sourceFloors: [UInt64: UInt64]?
+    /// Whether an older put that is still stored counts.
+    var keepsOverPuts = true
 
     /// What keeps a tombstone.
     enum Hold: Hashable, Sendable {
@@ -23,7 +25,7 @@ struct TombstoneRule: Hashable, Sendable {
 
     /// What keeps a tombstone of a zone made at a commit and clock, or nil if it may go.
     func hold(commit: UInt64, clock: Int64, zone: UInt64, olderPutSurvives: Bool) -> Hold? {
-        if olderPutSurvives { return .olderPut }
+        if olderPutSurvives, keepsOverPuts { return .olderPut }
         if let sourceFloors { return sourceFloors[zone, default: 0] >= commit ? nil : .sourceFloor }
         if let lowestLease, lowestLease < commit { return .lease }
         let (age, overflow) = self.clock.subtractingReportingOverflow(clock)

@@ -6,11 +6,14 @@ internal import Glibc
 final class DirectoryLock {
     private let path: String
     private let fileSystem: any FileSystem
+    private let pause: @Sendable (UInt32) -> Void
     private var file: any File
     private(set) var isHeld = false
 
     /// Opens LOCK, making it if it is not there.
-    init(directory: String, fileSystem: any FileSystem) throws(JournalError) {
+    init(directory: String, options: JournalOptions) throws(JournalError) {
+        let fileSystem = options.fileSystem
+        pause = options.pause
         path = directory + "/LOCK"
         self.fileSystem = fileSystem
         file = try Self.openFile(path, fileSystem)
@@ -34,7 +37,7 @@ final class DirectoryLock {
     func take(exclusive: Bool, timeout: Duration) throws(JournalError) -> Bool {
         let clock = ContinuousClock()
         let deadline = clock.now + timeout
-        var pause: UInt32 = 50
+        var rest: UInt32 = 50
         var same = true
         while true {
             let free = try journalErrors { () throws(FileError) in try file.tryLock() }
@@ -50,8 +53,8 @@ final class DirectoryLock {
             }
             let holder = holder()
             if holder?.exclusive == true || clock.now >= deadline { throw .busy(pid: holder?.pid) }
-            usleep(pause)
-            pause = min(pause * 2, 2000)
+            pause(rest)
+            rest = min(rest * 2, 2000)
         }
         isHeld = true
         let text = "\(getpid()) \(exclusive ? "exclusive" : "shared")\n"

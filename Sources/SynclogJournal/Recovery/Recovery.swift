@@ -66,6 +66,7 @@ extension LiveJournal {
         let known = segment.content.withLock { $0 }
         var scanner = FrameScanner(
             file: segment.file, salt: segment.header.salt, offset: known.end, limit: size, chain: known.chain)
+        scanner.checksPayloads = options.rules.checksPayloads
         var tail = Tail(
             wholeEnd: known.end,
             findings: TailFindings(
@@ -106,20 +107,23 @@ extension LiveJournal {
     }
 
     private func recover(_ segment: OpenSegment, size: UInt64) throws(JournalError) {
-        let tail = try scanTail(segment, size: size)
+        let rules = options.rules
+        let limit = rules.scansBeyondHead || slot == nil ? size : segment.content.withLock { $0.end }
+        let tail = try scanTail(segment, size: limit)
         let verdict = TailVerdict(tail.findings)
         if case .corrupted(let offset, let commits, let reason) = verdict {
             throw .corrupted(Damage(file: segment.path, offset: offset, commits: commits, reason: reason))
         }
-        let whole = tail.blocks.prefix(tail.whole)
-        for block in whole where block.header.lastCommit <= tail.findings.proven {
+        let whole = tail.blocks.prefix(rules.dropsTornTails ? tail.whole : tail.blocks.count)
+        let inPlace = rules.movesSurvivors && rules.copiesSurvivors ? tail.findings.proven : .max
+        for block in whole where block.header.lastCommit <= inPlace {
             let valid = try segment.content.withLock { content throws(JournalError) in
                 try content.add(block.header, raw: block.raw, offset: block.offset)
             }
             if !valid { throw damaged(segment, block) }
         }
-        let survivors = whole.filter { $0.header.lastCommit > tail.findings.proven }
-        if verdict == .torn { try dropTorn(segment, from: tail.wholeEnd, size: size) }
+        let survivors = whole.filter { $0.header.lastCommit > inPlace }
+        if verdict == .torn, rules.dropsTornTails { try dropTorn(segment, from: tail.wholeEnd, size: size) }
         try sealPredecessor()
         if !survivors.isEmpty {
             try moveSurvivors(survivors, of: segment)
@@ -132,9 +136,12 @@ extension LiveJournal {
             let end = segment.content.withLock { $0.end }
             try journalErrors { () throws(FileError) in try segment.file.truncate(to: end) }
             fileSize = end
+            if !rules.copiesSurvivors {
+                try journalErrors { () throws(FileError) in try segment.file.syncData() }
+            }
         }
         let lastCommit = try live.content.withLock { $0.lastCommit }
-        nextNumber = max(tail.findings.highestSeen, lastCommit) + 1
+        nextNumber = max(rules.numbersAboveDropped ? tail.findings.highestSeen : 0, lastCommit) + 1
         try sweepDrafts()
         try writeHead()
     }

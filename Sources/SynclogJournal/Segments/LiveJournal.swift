@@ -180,7 +180,7 @@ final class LiveJournal {
             recoveryPending = pending
             if !pending || slot?.boot != options.fileSystem.bootID() || attempts >= 40 { return }
             attempts += 1
-            usleep(2500)
+            options.pause(2500)
         }
     }
 

@@ -1,14 +1,14 @@
-import Glibc
-import SynclogJournal
+internal import Glibc
+internal import SynclogJournal
 
 /// An open file of a ``MemoryFileSystem``; its lock goes when it goes.
 final class MemoryFile: File {
     let path: String
-    private let node: MemoryFileSystem.Node
+    private let node: MemoryNode
     private let writable: Bool
     private let system: MemoryFileSystem
 
-    init(path: String, node: MemoryFileSystem.Node, writable: Bool, system: MemoryFileSystem) {
+    init(path: String, node: MemoryNode, writable: Bool, system: MemoryFileSystem) {
         self.path = path
         self.node = node
         self.writable = writable
@@ -18,14 +18,16 @@ final class MemoryFile: File {
     deinit { unlock() }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileError) -> Int {
-        try system.state.withLock { state throws(FileError) in
+        try system.enter(.read, path)
+        return try system.state.withLock { state throws(FileError) in
             try state.note(.read, path)
             if node.isDirectory { throw FileError(call: "pread", path: path, code: EISDIR) }
             let start = min(Int(clamping: offset), node.bytes.count)
             let count = min(buffer.count, node.bytes.count - start)
             if count > 0 {
-                node.bytes.withUnsafeBytes { bytes in
-                    buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]))
+                unsafe node.bytes.withUnsafeBytes { bytes in
+                    unsafe buffer.copyMemory(
+                        from: UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]))
                 }
             }
             state.counts.reads += 1
@@ -35,55 +37,55 @@ final class MemoryFile: File {
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileError) {
+        let interruption = try system.enter(.write, path)
         try system.state.withLock { state throws(FileError) in
             state.trace.append(.write)
             guard writable else { throw FileError(call: "pwrite", path: path, code: EBADF) }
-            let failure = state.plan.turn(of: .write, path: path)
-            let start = Int(clamping: offset)
-            let count = failure.map { min($0.bytesBefore, bytes.count) } ?? bytes.count
-            if count > 0 {
-                if node.bytes.count < start + count {
-                    node.bytes += [UInt8](repeating: 0, count: start + count - node.bytes.count)
-                }
-                node.bytes.withUnsafeMutableBytes { target in
-                    UnsafeMutableRawBufferPointer(rebasing: target[start..<start + count])
-                        .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
-                }
+            var failure = interruption.map { ($0.bytes, $0.error) }
+            if failure == nil, let rule = state.plan.turn(of: .write, path: path) {
+                failure = (rule.bytesBefore, FileError(call: "pwrite", path: path, code: rule.code))
             }
+            let count = failure.map { min($0.0, bytes.count) } ?? bytes.count
+            unsafe node.write(
+                UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: Int(clamping: offset),
+                tracked: state.tracksDurability)
             state.counts.writes += 1
             state.counts.bytesWritten += count
             state.contentChanged(node)
-            if let failure { throw FileError(call: "pwrite", path: path, code: failure.code) }
+            if interruption?.kills == true { return }
+            if let failure { throw failure.1 }
+        }
+        if let interruption, interruption.kills {
+            system.kill()
+            throw interruption.error
         }
     }
 
     func truncate(to size: UInt64) throws(FileError) {
+        try system.enter(.truncate, path)
         try system.state.withLock { state throws(FileError) in
             try state.note(.truncate, path)
             guard writable else { throw FileError(call: "ftruncate", path: path, code: EINVAL) }
-            let size = Int(clamping: size)
-            if size < node.bytes.count {
-                node.bytes.removeSubrange(size...)
-            } else {
-                node.bytes += [UInt8](repeating: 0, count: size - node.bytes.count)
-            }
+            node.truncate(to: Int(clamping: size), tracked: state.tracksDurability)
             state.contentChanged(node)
         }
     }
 
-    func syncData() throws(FileError) {
-        try system.state.withLock { state throws(FileError) in
-            state.counts.dataSyncs += 1
-            try state.note(.syncData, path)
-            if state.tracksDurability { node.durableBytes = node.bytes }
-        }
-    }
+    func syncData() throws(FileError) { try sync(.syncData) }
 
-    func sync() throws(FileError) {
+    func sync() throws(FileError) { try sync(.sync) }
+
+    private func sync(_ call: MemoryFileSystem.Call) throws(FileError) {
+        if let failure = try system.enter(call, path, failing: node) { throw failure.error }
         try system.state.withLock { state throws(FileError) in
-            state.counts.syncs += 1
-            try state.note(.sync, path)
-            if state.tracksDurability { node.durableBytes = node.bytes }
+            if call == .sync { state.counts.syncs += 1 } else { state.counts.dataSyncs += 1 }
+            do throws(FileError) {
+                try state.note(call, path)
+            } catch {
+                node.loseUnsynced()
+                throw error
+            }
+            node.flush()
         }
     }
 
@@ -92,27 +94,30 @@ final class MemoryFile: File {
     }
 
     func tryLock() throws(FileError) -> Bool {
-        try system.state.withLock { state throws(FileError) in
+        try system.enter(.lock, path)
+        return try system.state.withLock { state throws(FileError) in
             try state.note(.lock, path)
-            if let owner = node.lockOwner, owner != ObjectIdentifier(self) { return false }
-            node.lockOwner = ObjectIdentifier(self)
+            let me = MemoryNode.LockOwner(
+                file: ObjectIdentifier(self), process: system.process?.number ?? 0)
+            if let owner = node.lockOwner, owner != me { return false }
+            node.lockOwner = me
             return true
         }
     }
 
     func unlock() {
         system.state.withLock { _ in
-            if node.lockOwner == ObjectIdentifier(self) { node.lockOwner = nil }
+            if node.lockOwner?.file == ObjectIdentifier(self) { node.lockOwner = nil }
         }
     }
 }
 
 /// Waits for changes of one directory in memory.
 final class MemoryFileWatch: FileWatch {
-    let directory: MemoryFileSystem.Node
+    let directory: MemoryNode
     private let changed = Monitor(false)
 
-    init(_ directory: MemoryFileSystem.Node) { self.directory = directory }
+    init(_ directory: MemoryNode) { self.directory = directory }
 
     func wait(timeout: Duration) {
         _ = changed.wait(timeout: timeout) { changed -> Bool? in

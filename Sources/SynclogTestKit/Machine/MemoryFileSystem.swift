@@ -1,7 +1,11 @@
-import Glibc
+internal import Glibc
 public import SynclogJournal
 
-/// A file system in memory that can be copied, patched, made to fail, and asked what it was used for.
+/// The files of a simulated machine, as one of its processes sees them.
+///
+/// A page cache lies over a disk: all processes see each write at once, and a loss of power takes what was not synced, whole or
+/// by sectors, in any order, names apart from content (``afterPowerLoss(_:)``). It can be copied, patched, made to fail, and asked
+/// what it was used for. More processes come from ``process(decidingBy:)``.
 ///
 /// Paths are absolute or not, it makes no difference; `.` and empty parts are ignored. It starts with an empty root.
 public final class MemoryFileSystem: FileSystem {
@@ -16,6 +20,8 @@ public final class MemoryFileSystem: FileSystem {
         var tracksDurability: Bool
         var watches: [Watch] = []
         var trace: [Call] = []
+        var nextProcess = 0
+        var nextGroup: UInt64 = 0
 
         struct Watch {
             weak var watch: MemoryFileWatch?
@@ -23,16 +29,27 @@ public final class MemoryFileSystem: FileSystem {
     }
 
     let state: Monitor<State>
+    /// The process whose view this is; nil for one that is never killed and whose calls nobody decides on.
+    public let process: SimulatedProcess?
 
     /// Makes an empty file system.
     ///
-    /// With `tracksDurability` it remembers what was synced, for ``afterPowerLoss()``.
+    /// With `tracksDurability` it remembers what was synced, for ``afterPowerLoss(_:)``.
     public init(tracksDurability: Bool = false) {
         state = Monitor(
             State(root: Node(inode: 1, isDirectory: true), tracksDurability: tracksDurability))
+        process = nil
     }
 
-    init(_ initial: sending State) { state = Monitor(initial) }
+    init(_ initial: sending State) {
+        state = Monitor(initial)
+        process = nil
+    }
+
+    init(_ state: Monitor<State>, process: SimulatedProcess) {
+        self.state = state
+        self.process = process
+    }
 
     // MARK: Knobs
 
@@ -61,9 +78,12 @@ public final class MemoryFileSystem: FileSystem {
 
     // MARK: FileSystem
 
+    /// What was done so far, by all processes.
     public var counts: FileCounts { state.withLock { $0.counts } }
 
+    /// Opens a file; with `.createNew` it must not exist.
     public func open(_ path: String, _ mode: FileMode) throws(FileError) -> any File {
+        try enter(.open, path)
         let node: Node = try state.withLock { state throws(FileError) in
             try state.note(.open, path)
             let (parent, name) = try state.parent(of: path, call: "open")
@@ -81,7 +101,7 @@ public final class MemoryFileSystem: FileSystem {
             }
             try state.checkWritable("open", path)
             let made = state.makeNode(isDirectory: false)
-            parent.entries[name] = made
+            parent.add(name, made, group: state.group())
             state.counts.opens += 1
             state.changed(parent)
             return made
@@ -89,8 +109,10 @@ public final class MemoryFileSystem: FileSystem {
         return MemoryFile(path: path, node: node, writable: mode != .read, system: self)
     }
 
+    /// The names in a directory, in no order that helps.
     public func list(_ path: String) throws(FileError) -> [String] {
-        try state.withLock { state throws(FileError) in
+        try enter(.list, path)
+        return try state.withLock { state throws(FileError) in
             try state.note(.list, path)
             let node = try state.node(at: path, call: "opendir")
             guard node.isDirectory else { throw FileError(call: "opendir", path: path, code: ENOTDIR) }
@@ -99,14 +121,18 @@ public final class MemoryFileSystem: FileSystem {
         }
     }
 
+    /// The facts of a path, or nil if nothing is there.
     public func status(_ path: String) throws(FileError) -> FileStatus? {
-        try state.withLock { state throws(FileError) in
+        try enter(.status, path)
+        return try state.withLock { state throws(FileError) in
             try state.note(.status, path)
             return state.find(path)?.status
         }
     }
 
+    /// Makes a directory; its parent exists.
     public func makeDirectory(_ path: String) throws(FileError) {
+        try enter(.makeDirectory, path)
         try state.withLock { state throws(FileError) in
             try state.note(.makeDirectory, path)
             try state.checkWritable("mkdir", path)
@@ -114,12 +140,14 @@ public final class MemoryFileSystem: FileSystem {
             guard parent.entries[name] == nil else {
                 throw FileError(call: "mkdir", path: path, code: EEXIST)
             }
-            parent.entries[name] = state.makeNode(isDirectory: true)
+            parent.add(name, state.makeNode(isDirectory: true), group: state.group())
             state.changed(parent)
         }
     }
 
+    /// Renames; without `replacing` an existing target is an error (EEXIST).
     public func rename(_ path: String, to target: String, replacing: Bool) throws(FileError) {
+        try enter(.rename, path)
         try state.withLock { state throws(FileError) in
             try state.note(.rename, path)
             try state.checkWritable("rename", path)
@@ -131,14 +159,17 @@ public final class MemoryFileSystem: FileSystem {
             if targetParent.entries[targetName] != nil, !replacing {
                 throw FileError(call: "rename", path: path, code: EEXIST)
             }
-            parent.entries[name] = nil
-            targetParent.entries[targetName] = node
+            let group = state.group()
+            parent.removeName(name, group: group, partner: targetParent)
+            targetParent.add(targetName, node, group: group)
             state.changed(parent)
             state.changed(targetParent)
         }
     }
 
+    /// Gives a file a second name, which must not exist.
     public func link(_ path: String, to target: String) throws(FileError) {
+        try enter(.rename, path)
         try state.withLock { state throws(FileError) in
             try state.note(.rename, path)
             try state.checkWritable("link", target)
@@ -151,12 +182,14 @@ public final class MemoryFileSystem: FileSystem {
             guard targetParent.entries[targetName] == nil else {
                 throw FileError(call: "link", path: path, code: EEXIST)
             }
-            targetParent.entries[targetName] = node
+            targetParent.add(targetName, node, group: state.group())
             state.changed(targetParent)
         }
     }
 
+    /// Removes a file.
     public func remove(_ path: String) throws(FileError) {
+        try enter(.remove, path)
         try state.withLock { state throws(FileError) in
             try state.note(.remove, path)
             try state.checkWritable("unlink", path)
@@ -165,12 +198,14 @@ public final class MemoryFileSystem: FileSystem {
                 throw FileError(call: "unlink", path: path, code: ENOENT)
             }
             guard !node.isDirectory else { throw FileError(call: "unlink", path: path, code: EISDIR) }
-            parent.entries[name] = nil
+            parent.removeName(name, group: state.group())
             state.changed(parent)
         }
     }
 
+    /// Removes an empty directory.
     public func removeDirectory(_ path: String) throws(FileError) {
+        try enter(.remove, path)
         try state.withLock { state throws(FileError) in
             try state.note(.remove, path)
             try state.checkWritable("rmdir", path)
@@ -180,27 +215,32 @@ public final class MemoryFileSystem: FileSystem {
             }
             guard node.isDirectory else { throw FileError(call: "rmdir", path: path, code: ENOTDIR) }
             guard node.entries.isEmpty else { throw FileError(call: "rmdir", path: path, code: ENOTEMPTY) }
-            parent.entries[name] = nil
+            parent.removeName(name, group: state.group())
             state.changed(parent)
         }
     }
 
+    /// Makes the names in a directory durable.
     public func syncDirectory(_ path: String) throws(FileError) {
+        try enter(.syncDirectory, path)
         try state.withLock { state throws(FileError) in
             state.counts.syncs += 1
             try state.note(.syncDirectory, path)
             let node = try state.node(at: path, call: "open")
             guard node.isDirectory else { throw FileError(call: "open", path: path, code: ENOTDIR) }
-            node.durableEntries = node.entries
+            node.flushNames()
         }
     }
 
+    /// What ``setNetworkKind(_:)`` said.
     public func networkKind(_ path: String) throws(FileError) -> String? {
         state.withLock { $0.networkKind }
     }
 
+    /// A value that changes with each loss of power.
     public func bootID() -> UInt64 { state.withLock { $0.boot } }
 
+    /// Watches a directory for changes of its files.
     public func watch(_ path: String) throws(FileError) -> any FileWatch {
         try state.withLock { state throws(FileError) in
             let watch = MemoryFileWatch(try state.node(at: path, call: "inotify_add_watch"))
@@ -214,35 +254,17 @@ public final class MemoryFileSystem: FileSystem {
 extension MemoryFileSystem {
     /// The calls that can be made to fail.
     public enum Call: Hashable, Sendable, CaseIterable {
+        /// Calls on paths.
         case open, list, status, makeDirectory, rename, remove, syncDirectory
+        /// Calls on open files.
         case read, write, truncate, syncData, sync, lock
     }
 
-    /// A file or directory.
-    ///
-    /// Sendable: touched only under the file system's lock.
-    final class Node: @unchecked Sendable {
-        let inode: UInt64
-        let isDirectory: Bool
-        var bytes: [UInt8] = []
-        var durableBytes: [UInt8] = []
-        var entries: [String: Node] = [:]
-        var durableEntries: [String: Node] = [:]
-        var lockOwner: ObjectIdentifier?
-
-        init(inode: UInt64, isDirectory: Bool) {
-            self.inode = inode
-            self.isDirectory = isDirectory
-        }
-
-        var status: FileStatus {
-            FileStatus(inode: inode, device: 7, size: UInt64(bytes.count), isDirectory: isDirectory)
-        }
-    }
+    typealias Node = MemoryNode
 }
 
 extension MemoryFileSystem.State {
-    typealias Node = MemoryFileSystem.Node
+    typealias Node = MemoryNode
 
     static func parts(_ path: String) -> [String] {
         path.split(separator: "/").filter { $0 != "." }.map(String.init)
@@ -273,6 +295,12 @@ extension MemoryFileSystem.State {
     mutating func makeNode(isDirectory: Bool) -> Node {
         defer { nextInode += 1 }
         return Node(inode: nextInode, isDirectory: isDirectory)
+    }
+
+    /// A number for the changes that one call makes.
+    mutating func group() -> UInt64 {
+        nextGroup += 1
+        return nextGroup
     }
 
     func checkWritable(_ call: String, _ path: String) throws(FileError) {

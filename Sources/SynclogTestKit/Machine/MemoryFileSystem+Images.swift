@@ -1,39 +1,44 @@
 public import SynclogJournal
 
 extension MemoryFileSystem {
-    /// A file system with the same content, inodes included, that goes its own way from here; nothing fails in it.
+    /// What is there after all processes were killed now: the same content and inodes, and a way of its own from here.
+    ///
+    /// No lock is held and nothing fails in it.
     public func copy() -> MemoryFileSystem {
         state.withLock { state in
-            var made = State(root: Self.copied(state.root), tracksDurability: state.tracksDurability)
+            var copier = NodeCopier(loss: nil)
+            var made = State(root: copier.copy(state.root), tracksDurability: state.tracksDurability)
             made.nextInode = state.nextInode
+            made.nextGroup = state.nextGroup
             made.boot = state.boot
             return MemoryFileSystem(made)
         }
     }
 
-    /// What a machine would find after its power went now: only synced content under synced names.
+    /// What the machine finds after its power went now: synced content under synced names, and of the rest what `loss` says.
     ///
     /// The boot id is a new one. Needs `tracksDurability`.
-    public func afterPowerLoss() -> MemoryFileSystem {
+    public func afterPowerLoss(_ loss: PowerLoss = .nothingUnsynced) -> MemoryFileSystem {
         state.withLock { state in
             precondition(state.tracksDurability)
-            var made = State(root: Self.copied(state.root, durableOnly: true), tracksDurability: true)
+            var copier = NodeCopier(loss: PowerLossDecider(loss))
+            var made = State(root: copier.copy(state.root), tracksDurability: true)
             made.nextInode = state.nextInode
+            made.nextGroup = state.nextGroup
             made.boot = state.boot + 1
             return MemoryFileSystem(made)
         }
     }
 
-    private static func copied(_ node: Node, durableOnly: Bool = false) -> Node {
-        let made = Node(inode: node.inode, isDirectory: node.isDirectory)
-        made.bytes = durableOnly ? node.durableBytes : node.bytes
-        made.durableBytes = node.durableBytes
-        for (name, entry) in durableOnly ? node.durableEntries : node.entries {
-            made.entries[name] = copied(entry, durableOnly: durableOnly)
+    /// Whether a loss of power now would take anything.
+    public var hasUnsynced: Bool {
+        state.withLock { state in
+            func dirty(_ node: Node) -> Bool {
+                !node.pending.isEmpty || !node.pendingNames.isEmpty
+                    || node.entries.values.contains(where: dirty)
+            }
+            return dirty(state.root)
         }
-        // Names that are durable but gone by now matter only to a second loss of power.
-        made.durableEntries = made.entries.filter { node.durableEntries[$0.key] != nil }
-        return made
     }
 
     /// Copies a directory with new inodes, as `cp -a` does; a directory at the target is replaced.
@@ -62,6 +67,7 @@ extension MemoryFileSystem {
             let (parent, name) = try state.parent(of: path, call: "unlink")
             parent.entries[name] = nil
             parent.durableEntries[name] = nil
+            parent.pendingNames.removeAll { $0.name == name }
             state.changed(parent)
         }
     }
@@ -81,6 +87,7 @@ extension MemoryFileSystem {
             let node = parent.entries[name] ?? state.makeNode(isDirectory: false)
             node.bytes = bytes
             node.durableBytes = bytes
+            node.pending = []
             parent.entries[name] = node
             parent.durableEntries[name] = node
             state.changed(parent)
@@ -93,6 +100,7 @@ extension MemoryFileSystem {
             let node = try state.node(at: path, call: "open")
             node.bytes[offset] ^= mask
             node.durableBytes = node.bytes
+            node.pending = []
             state.contentChanged(node)
         }
     }
@@ -114,5 +122,44 @@ extension MemoryFileSystem {
             if let node = state.find(path) { walk(node, "") }
             return image
         }
+    }
+}
+
+/// Copies a tree of nodes; one that has several names is copied once.
+private struct NodeCopier {
+    /// Nil keeps the page cache as it is.
+    var loss: PowerLossDecider?
+    var made: [UInt64: MemoryNode] = [:]
+
+    mutating func copy(_ node: MemoryNode) -> MemoryNode {
+        if let known = made[node.inode] { return known }
+        let copy = MemoryNode(inode: node.inode, isDirectory: node.isDirectory)
+        made[node.inode] = copy
+        guard node.isDirectory else {
+            if loss == nil {
+                copy.bytes = node.bytes
+                copy.durableBytes = node.durableBytes
+                copy.pending = node.pending
+            } else {
+                copy.bytes = loss?.content(of: node) ?? []
+                copy.durableBytes = copy.bytes
+            }
+            return copy
+        }
+        // In order of names, so that the same seed loses the same bytes.
+        let names = loss == nil ? node.entries : loss?.names(in: node) ?? [:]
+        for (name, entry) in names.sorted(by: { $0.key < $1.key }) { copy.entries[name] = self.copy(entry) }
+        if loss == nil {
+            for (name, entry) in node.durableEntries { copy.durableEntries[name] = self.copy(entry) }
+            for change in node.pendingNames {
+                var change = change
+                change.node = self.copy(change.node)
+                if let partner = change.partner { change.partner = self.copy(partner) }
+                copy.pendingNames.append(change)
+            }
+        } else {
+            copy.durableEntries = copy.entries
+        }
+        return copy
     }
 }
