@@ -54,7 +54,7 @@ final class MemoryNode: @unchecked Sendable {
     // MARK: - Content
 
     func write(_ new: UnsafeRawBufferPointer, at start: Int, tracked: Bool) {
-        guard !new.isEmpty else { return }
+        guard unsafe !new.isEmpty else { return }
         let end = start + new.count
         if bytes.count < end { bytes += [UInt8](repeating: 0, count: end - bytes.count) }
         unsafe bytes.withUnsafeMutableBytes { target in
