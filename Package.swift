@@ -30,13 +30,15 @@ let package = Package(
         .systemLibrary(
             name: "CPeers", path: "Tests/Benchmarks/CPeers",
             providers: [.apt(["libsqlite3-dev", "librocksdb-dev", "liblmdb-dev"])]),
+        .target(name: "CAllocations", path: "Tests/Benchmarks/CAllocations"),
         .executableTarget(
             name: "SynclogBenchmarks",
             dependencies: [
-                "CLZ4", "SynclogJournal", "SynclogReplication", "TestSupport",
+                "CAllocations", "CLZ4", "SynclogJournal", "SynclogRecords", "SynclogReplication",
+                "TestSupport",
                 .target(name: "CPeers", condition: .when(traits: ["PeerBenchmarks"])),
             ],
-            path: "Tests/Benchmarks", exclude: ["CPeers"]),
+            path: "Tests/Benchmarks", exclude: ["CAllocations", "CPeers"]),
         .target(
             name: "TestSupport", dependencies: ["SynclogJournal", "SynclogTestKit"], path: "Tests/TestSupport"
         ),
