@@ -271,7 +271,7 @@ struct SegmentCheck {
             firstCommit: block.firstCommit,
             lastCommit: block.lastCommit, firstWall: 0, lastWall: 0)
         let before = tail.entryCount
-        if let commit = try? tail.add(row, raw: raw), commit.number == block.lastCommit,
+        if let commit = try? tail.add(row, raw: raw.span), commit.number == block.lastCommit,
             tail.entryCount - before == UInt64(block.entryCount)
         {
             lastCommit = block.lastCommit
@@ -283,7 +283,7 @@ struct SegmentCheck {
 
     private mutating func check(index offset: UInt64, end: UInt64) {
         do throws(JournalError) {
-            let part = try IndexPart(file: file, salt: header.salt, offset: offset + 8)
+            let part = try IndexPart(file: file, salt: header.salt, offset: offset + 8, budget: PageBudget())
             if part.end != end { report(offset, "index frame does not have the size of its pages") }
             try part.verify()
         } catch {
@@ -305,7 +305,9 @@ struct SegmentCheck {
         guard footer.indexOffset == index + 8 else { return report(place, "footer names another index") }
         let rootPage = try file.bytes(at: footer.indexOffset, count: IndexLayout.rootSize)
         guard rootPage == footer.root else { return report(place, "footer does not repeat the index's root") }
-        let found = try IndexPart(file: file, salt: header.salt, offset: footer.indexOffset).content()
+        let found = try IndexPart(
+            file: file, salt: header.salt, offset: footer.indexOffset, budget: PageBudget()
+        ).content()
         var rebuilt = IndexContent()
         rebuilt.append(IndexContent(tail))
         rebuilt.finish()

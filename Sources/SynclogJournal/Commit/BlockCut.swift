@@ -22,15 +22,15 @@ enum BlockCut {
     static func content(of block: JournalBlock, path: String) throws(JournalError) -> [UInt8] {
         guard block.rawSize <= FormatLimits.blockRawSizeMax, block.firstCommit <= block.lastCommit,
             crc32c(block.payload) == block.checksum,
-            let raw = LZ4Frame.decode(block.payload[...], rawSize: Int(block.rawSize))
+            let raw = LZ4Frame.decode(block.payload.span, rawSize: Int(block.rawSize))
         else { throw damaged(path, "received block does not match its checksum") }
-        var parser = PayloadParser(raw)
+        var parser = PayloadParser(raw.span)
         var numbers: (first: UInt64, last: UInt64)?
         var entries: UInt32 = 0
         do throws(CBORError) {
             while !parser.isAtEnd {
                 switch try parser.next() {
-                case .commit(let info, _):
+                case .commit(let info):
                     if let numbers, info.number <= numbers.last { throw CBORError(offset: parser.offset) }
                     numbers = (numbers?.first ?? info.number, info.number)
                 case .entry:
@@ -54,14 +54,15 @@ enum BlockCut {
     /// The commits of a block's content.
     static func commits(of raw: [UInt8], path: String) throws(JournalError) -> [Commit] {
         var commits: [Commit] = []
-        var parser = PayloadParser(raw)
+        let bytes = raw.span
+        var parser = PayloadParser(bytes)
         do throws(CBORError) {
             while !parser.isAtEnd {
                 switch try parser.next() {
-                case .commit(let info, _): commits.append(Commit(info: info, entries: []))
+                case .commit(let place): commits.append(Commit(info: place.info(in: bytes), entries: []))
                 case .entry(let view):
                     guard let info = commits.last?.info else { throw CBORError(offset: parser.offset) }
-                    commits[commits.count - 1].entries.append(view.entry(in: raw, commit: info.number))
+                    commits[commits.count - 1].entries.append(view.entry(in: bytes, commit: info.number))
                 }
             }
         } catch {

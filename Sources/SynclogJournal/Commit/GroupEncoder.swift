@@ -96,7 +96,7 @@ struct GroupEncoder {
         output += bytes
         output += frame
         // Reading the header back gives the one with its checksum, and checks it.
-        guard let written = BlockHeader(bytes, at: 0, salt: salt, offset: offset) else {
+        guard let written = BlockHeader(bytes.span, at: 0, salt: salt, offset: offset) else {
             preconditionFailure("a block header that was just made is not valid")
         }
         chain = written.checksum

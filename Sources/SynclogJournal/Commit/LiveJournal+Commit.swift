@@ -249,7 +249,8 @@ extension LiveJournal {
     ) throws(JournalError) {
         var part: IndexPart?
         if let checkpoint {
-            part = try IndexPart(file: segment.file, salt: segment.header.salt, offset: checkpoint)
+            part = try IndexPart(
+                file: segment.file, salt: segment.header.salt, offset: checkpoint, budget: directory.budget)
         }
         let valid = try segment.content.withLock { content throws(JournalError) in
             if let part, let checkpoint {

@@ -92,7 +92,7 @@ struct CompactionMerge {
     mutating func write(
         to file: any File, header: SegmentHeader, pause: () throws(JournalError) -> Void
     ) throws(JournalError) {
-        var tail = TailIndex(isSearched: false)
+        var tail = TailIndex()
         // The header is written last, when it is known what was dropped.
         var encoder = GroupEncoder(
             start: UInt64(SegmentHeader.size), front: [], salt: header.salt, chain: header.chainStart,
@@ -110,7 +110,7 @@ struct CompactionMerge {
                     firstCommit: block.header.firstCommit, lastCommit: block.header.lastCommit, firstWall: 0,
                     lastWall: 0)
                 do throws(CBORError) {
-                    try tail.add(row, raw: block.raw)
+                    try tail.add(row, raw: block.raw.span)
                 } catch {
                     throw .corrupted(
                         Damage(file: file.path, offset: block.offset, reason: "merged block is not valid"))
@@ -180,7 +180,8 @@ struct CompactionMerge {
         _ raw: [UInt8], segment: Int, block: UInt32, _ input: OpenSegment, _ row: BlockRow
     ) throws(JournalError) -> [Commit] {
         var commits: [Commit] = []
-        var parser = PayloadParser(raw)
+        let bytes = raw.span
+        var parser = PayloadParser(bytes)
         while !parser.isAtEnd {
             let item: PayloadItem
             do throws(CBORError) {
@@ -190,13 +191,13 @@ struct CompactionMerge {
                     Damage(file: input.path, offset: row.offset, reason: "block holds no valid entries"))
             }
             switch item {
-            case .commit(let info, _): commits.append(Commit(info: info, entries: []))
+            case .commit(let place): commits.append(Commit(info: place.info(in: bytes), entries: []))
             case .entry(let view):
                 guard let info = commits.last?.info else { continue }
                 report.entries += 1
                 let place = Place(segment: segment, block: block, place: UInt32(view.range.lowerBound))
-                if try stays(view, raw, info, place) {
-                    commits[commits.count - 1].entries.append(view.entry(in: raw, commit: info.number))
+                if try stays(view, bytes, info, place) {
+                    commits[commits.count - 1].entries.append(view.entry(in: bytes, commit: info.number))
                 }
             }
         }
@@ -204,7 +205,7 @@ struct CompactionMerge {
     }
 
     private mutating func stays(
-        _ view: EntryView, _ raw: [UInt8], _ info: CommitInfo, _ place: Place
+        _ view: EntryPlace, _ raw: Span<UInt8>, _ info: CommitInfo, _ place: Place
     ) throws(JournalError) -> Bool {
         let age = rule.clock.subtractingReportingOverflow(info.clock)
         func isOlder(than time: Duration) -> Bool { !age.overflow && age.partialValue > time.microseconds }
@@ -218,7 +219,8 @@ struct CompactionMerge {
             report.others += 1
             return false
         }
-        let key = EntryKey(space: view.space, zone: view.zone, name: Array(raw[view.name]))
+        let key = EntryKey(
+            space: view.space, zone: view.zone, name: Array(copying: raw.extracting(view.name)))
         let position = JournalPosition(commit: info.number, index: view.index)
         if let newer = try superseding(key, view.fingerprint(in: raw), place, position) {
             if view.space == .zone, view.operation == .put, try hasRecords(ofZone: info.number) {

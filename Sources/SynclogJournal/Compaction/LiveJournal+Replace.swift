@@ -18,7 +18,7 @@ extension LiveJournal {
             try fileSystem.rename(draft, to: directory.path + "/" + name.text, replacing: false)
             try fileSystem.syncDirectory(directory.path)
         }
-        let merged = Segment(name: name, directory: directory.path, fileSystem: fileSystem)
+        let merged = Segment(name: name, in: directory)
         segments.replaceSubrange(first..<first + inputs.count, with: [merged])
         merged.setSuccessor(segments[first + 1])
         if first > 0 { segments[first - 1].setSuccessor(merged) }

@@ -14,6 +14,24 @@ extension File {
         return bytes
     }
 
+    /// Reads up to `count` bytes at an offset into the beginning of an array, which grows if it is too small.
+    /// - Returns: The number of bytes read; fewer at the end of the file.
+    func read(_ count: Int, at offset: UInt64, into bytes: inout [UInt8]) throws(JournalError) -> Int {
+        if bytes.count < count { bytes = [UInt8](repeating: 0, count: count) }
+        var failure: FileError?
+        let found = unsafe bytes.withUnsafeMutableBytes { buffer in
+            do throws(FileError) {
+                return try unsafe read(
+                    into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), at: offset)
+            } catch {
+                failure = error
+                return 0
+            }
+        }
+        if let failure { throw .file(failure) }
+        return found
+    }
+
     /// Writes an array's bytes at an offset.
     func write(_ bytes: [UInt8], at offset: UInt64) throws(FileError) {
         var failure: FileError?

@@ -52,7 +52,7 @@ struct BlockHeader: Hashable, Sendable {
     }
 
     /// Reads the header at `place` in `bytes`, which lies at `offset` in the file; nil if there is no valid one.
-    init?(_ bytes: [UInt8], at place: Int, salt: UInt64, offset: UInt64) {
+    init?(_ bytes: Span<UInt8>, at place: Int, salt: UInt64, offset: UInt64) {
         guard place + Self.size <= bytes.count, bytes.word32(at: place) == LZ4Frame.blockHeaderMagic,
             bytes.word32(at: place + 4) == 56,
             bytes.word32(at: place + 60) == bytes.placedCRC(place..<place + 60, salt: salt, offset: offset)

@@ -9,3 +9,8 @@ package func crc32c(_ bytes: UnsafeRawBufferPointer, seed: UInt32 = 0) -> UInt32
 package func crc32c(_ bytes: [UInt8], seed: UInt32 = 0) -> UInt32 {
     unsafe bytes.withUnsafeBytes { buffer in unsafe crc32c(buffer, seed: seed) }
 }
+
+/// The CRC32C of a span's bytes.
+package func crc32c(_ bytes: Span<UInt8>, seed: UInt32 = 0) -> UInt32 {
+    unsafe bytes.withUnsafeBytes { buffer in unsafe crc32c(buffer, seed: seed) }
+}

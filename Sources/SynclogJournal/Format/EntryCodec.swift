@@ -1,11 +1,44 @@
 /// An item of a block's payload, with offsets into the payload instead of copies.
 enum PayloadItem {
-    case commit(CommitInfo, continued: Bool)
-    case entry(EntryView)
+    case commit(CommitPlace)
+    case entry(EntryPlace)
 }
 
-/// An entry where it lies in a block's payload.
-struct EntryView {
+/// A commit item where it lies in a block's payload.
+struct CommitPlace {
+    var number: UInt64
+    var clock: Int64
+    var wall: Int64
+    var device: UInt32
+    /// Whether the commit goes on in the next block.
+    var continued: Bool
+    var zoneCount: Int
+    /// Where the pairs of zone and previous commit begin.
+    var zonesOffset: Int
+
+    /// A copy of the commit's facts.
+    func info(in raw: Span<UInt8>) -> CommitInfo {
+        var zones: [ZoneLink] = []
+        if zoneCount > 0 {
+            zones.reserveCapacity(zoneCount)
+            forEachZone(in: raw) { zones.append($0) }
+        }
+        return CommitInfo(number: number, clock: clock, wall: wall, device: device, zones: zones)
+    }
+
+    /// Calls the body with each zone; the parser that made this place has checked the bytes.
+    @inline(__always)
+    func forEachZone(in raw: Span<UInt8>, _ body: (ZoneLink) -> Void) {
+        var parser = PayloadParser(raw, from: zonesOffset)
+        for _ in 0..<zoneCount {
+            guard let zone = try? parser.unsigned(), let previous = try? parser.unsigned() else { return }
+            body(ZoneLink(zone: zone, previous: previous))
+        }
+    }
+}
+
+/// An entry item where it lies in a block's payload.
+struct EntryPlace {
     var operation: Entry.Operation
     var index: UInt32
     var space: Space
@@ -18,26 +51,40 @@ struct EntryView {
     var range: Range<Int>
 
     /// A copy of the entry, as it stands in a commit.
-    func entry(in raw: [UInt8], commit: UInt64) -> Entry {
+    func entry(in raw: Span<UInt8>, commit: UInt64) -> Entry {
         Entry(
             operation: operation, index: index,
-            key: EntryKey(space: space, zone: zone, name: Array(raw[name])),
-            firstSeen: firstSeen == 0 ? commit : firstSeen, value: Array(raw[value]))
+            key: EntryKey(space: space, zone: zone, name: Array(copying: raw.extracting(name))),
+            firstSeen: firstSeen == 0 ? commit : firstSeen, value: Array(copying: raw.extracting(value)))
     }
 
     /// The hash the index knows the key by.
-    func fingerprint(in raw: [UInt8]) -> UInt64 {
-        synclogFingerprint(space: space, zone: zone, name: raw[name])
+    func fingerprint(in raw: Span<UInt8>) -> UInt64 {
+        synclogFingerprint(space: space, zone: zone, name: raw.extracting(name))
+    }
+
+    /// Whether this is an entry of a key.
+    func isOf(_ key: EntryKey, in raw: Span<UInt8>) -> Bool {
+        guard space == key.space, zone == key.zone, name.count == key.name.count else { return false }
+        for place in 0..<name.count where raw[name.lowerBound + place] != key.name[place] { return false }
+        return true
+    }
+}
+
+extension Array where Element == UInt8 {
+    /// A copy of a span's bytes.
+    init(copying span: Span<UInt8>) {
+        self = unsafe span.withUnsafeBufferPointer { unsafe Array($0) }
     }
 }
 
 /// The 64-bit hash of a key: FNV-1a over space, zone and name, then mixed so that all bits count.
-func synclogFingerprint(space: Space, zone: UInt64, name: ArraySlice<UInt8>) -> UInt64 {
+func synclogFingerprint(space: Space, zone: UInt64, name: Span<UInt8>) -> UInt64 {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     hash = (hash ^ UInt64(space.rawValue)) &* 0x100_0000_01B3
     hash = (hash ^ zone) &* 0x100_0000_01B3
     hash ^= hash >> 32
-    for byte in name { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    for place in name.indices { hash = (hash ^ UInt64(name[place])) &* 0x100_0000_01B3 }
     hash ^= hash >> 33
     hash &*= 0xFF51_AFD7_ED55_8CCD
     hash ^= hash >> 33
@@ -46,12 +93,13 @@ func synclogFingerprint(space: Space, zone: UInt64, name: ArraySlice<UInt8>) -> 
     return hash
 }
 
-/// Walks the items of a block's payload; malformed bytes throw, nothing traps.
-struct PayloadParser {
-    let raw: [UInt8]
+/// Walks the items of a block's payload; malformed bytes throw, nothing traps, nothing is allocated.
+struct PayloadParser: ~Escapable {
+    let raw: Span<UInt8>
     private(set) var offset: Int
 
-    init(_ raw: [UInt8], from offset: Int = 0) {
+    @_lifetime(copy raw)
+    init(_ raw: Span<UInt8>, from offset: Int = 0) {
         self.raw = raw
         self.offset = offset
     }
@@ -67,17 +115,21 @@ struct PayloadParser {
             offset += 1
             return (first >> 5, UInt64(low))
         }
+        return (first >> 5, try longHead(low))
+    }
+
+    private mutating func longHead(_ low: UInt8) throws(CBORError) -> UInt64 {
         guard low <= 27 else { throw CBORError(offset: offset) }
         let count = 1 << Int(low - 24)
         guard raw.count - offset > count else { throw CBORError(offset: offset) }
         var value: UInt64 = 0
-        for place in 1...count { value = value << 8 | UInt64(raw[offset + place]) }
+        for place in offset + 1...offset + count { value = value << 8 | UInt64(raw[place]) }
         offset += 1 + count
-        return (first >> 5, value)
+        return value
     }
 
     @inline(__always)
-    private mutating func unsigned() throws(CBORError) -> UInt64 {
+    fileprivate mutating func unsigned() throws(CBORError) -> UInt64 {
         let (major, value) = try head()
         guard major == 0 else { throw CBORError(offset: offset) }
         return value
@@ -103,7 +155,7 @@ struct PayloadParser {
         let (major, count) = try head()
         guard major == 4 else { throw CBORError(offset: start) }
         let kind = try unsigned()
-        if kind == 0 { return try commit(count, start: start) }
+        if kind == 0 { return .commit(try commit(count, start: start)) }
         guard count == 7, let operation = Entry.Operation(rawValue: UInt8(clamping: kind)) else {
             throw CBORError(offset: start)
         }
@@ -117,12 +169,12 @@ struct PayloadParser {
         guard tagMajor == 6, tag == 24 else { throw CBORError(offset: start) }
         let value = try bytes()
         return .entry(
-            EntryView(
+            EntryPlace(
                 operation: operation, index: UInt32(index), space: Space(rawValue: UInt32(space)), zone: zone,
                 firstSeen: firstSeen, name: name, value: value, range: start..<offset))
     }
 
-    private mutating func commit(_ count: UInt64, start: Int) throws(CBORError) -> PayloadItem {
+    private mutating func commit(_ count: UInt64, start: Int) throws(CBORError) -> CommitPlace {
         guard count >= 6, count % 2 == 0, count <= UInt64(6 + 2 * FormatLimits.commitZonesMax) else {
             throw CBORError(offset: start)
         }
@@ -132,13 +184,11 @@ struct PayloadParser {
         let device = try unsigned()
         let flags = try unsigned()
         guard device <= UInt64(UInt32.max), number > 0 else { throw CBORError(offset: start) }
-        var zones: [ZoneLink] = []
-        for _ in 0..<Int(count - 6) / 2 {
-            zones.append(ZoneLink(zone: try unsigned(), previous: try unsigned()))
-        }
-        return .commit(
-            CommitInfo(number: number, clock: clock, wall: wall, device: UInt32(device), zones: zones),
-            continued: flags & 1 == 1)
+        let zonesOffset = offset
+        for _ in 0..<Int(count - 6) { _ = try unsigned() }
+        return CommitPlace(
+            number: number, clock: clock, wall: wall, device: UInt32(device), continued: flags & 1 == 1,
+            zoneCount: Int(count - 6) / 2, zonesOffset: zonesOffset)
     }
 }
 

@@ -24,7 +24,7 @@ enum LZ4Frame {
         preferences.autoFlush = 1
         let start = output.count
         let bound = unsafe LZ4F_compressFrameBound(raw.count, &preferences)
-        output += [UInt8](repeating: 0, count: bound)
+        output.append(contentsOf: repeatElement(0, count: bound))
         let size = unsafe raw.withUnsafeBytes { source in
             unsafe output.withUnsafeMutableBytes { target in
                 unsafe LZ4F_compressFrame(
@@ -37,38 +37,56 @@ enum LZ4Frame {
         output.removeLast(bound - size)
     }
 
-    /// Decodes a frame of one block whose content has exactly `rawSize` bytes.
+    /// Decodes a frame of one block whose content has exactly `rawSize` bytes; with `prefix`, only so many of them.
     /// - Returns: The content, or nil if this is not such a frame.
-    static func decode(_ frame: ArraySlice<UInt8>, rawSize: Int) -> [UInt8]? {
-        let bytes = frame.startIndex
-        let count = frame.count
-        func word(_ at: Int) -> UInt32 {
-            (0..<4).reduce(0) { $0 | UInt32(frame[bytes + at + $1]) << UInt32($1 * 8) }
+    static func decode(_ frame: Span<UInt8>, rawSize: Int, prefix: Int = .max) -> [UInt8]? {
+        var isValid = false
+        let wanted = min(prefix, rawSize)
+        let raw = unsafe [UInt8](unsafeUninitializedCapacity: wanted) { target, initialized in
+            isValid = unsafe decode(frame, rawSize: rawSize, into: UnsafeMutableRawBufferPointer(target))
+            initialized = isValid ? wanted : 0
         }
-        guard count >= overhead, word(0) == magic, frame[bytes + 4] == 0x6C else { return nil }
-        guard word(6) == UInt32(rawSize), word(10) == 0 else { return nil }
-        let blockWord = word(headSize)
+        return isValid ? raw : nil
+    }
+
+    /// Decodes a frame of one block into the first `rawSize` bytes of an array, which grows if it is too small.
+    /// - Returns: False if this is not a frame of one block whose content has exactly `rawSize` bytes.
+    static func decode(_ frame: Span<UInt8>, rawSize: Int, into raw: inout [UInt8]) -> Bool {
+        if raw.count < rawSize { raw = [UInt8](repeating: 0, count: rawSize) }
+        return unsafe raw.withUnsafeMutableBytes { bytes in
+            unsafe decode(
+                frame, rawSize: rawSize, into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<rawSize]))
+        }
+    }
+
+    /// Fills the target with the content's beginning.
+    private static func decode(
+        _ frame: Span<UInt8>, rawSize: Int, into target: UnsafeMutableRawBufferPointer
+    ) -> Bool {
+        guard frame.count >= overhead, frame.word32(at: 0) == magic, frame[4] == 0x6C,
+            frame.word64(at: 6) == UInt64(rawSize)
+        else { return false }
+        let blockWord = frame.word32(at: headSize)
         let blockSize = Int(blockWord & 0x7FFF_FFFF)
-        guard blockSize == count - overhead, word(headSize + 4 + blockSize) == 0 else { return nil }
         let start = headSize + 4
-        if blockWord >> 31 == 1 {
-            guard blockSize == rawSize else { return nil }
-            return Array(frame[bytes + start..<bytes + start + blockSize])
+        guard blockSize == frame.count - overhead, frame.word32(at: start + blockSize) == 0 else {
+            return false
         }
-        var decoded = 0
-        let raw = unsafe [UInt8](unsafeUninitializedCapacity: rawSize) { target, initialized in
-            decoded = unsafe frame.withUnsafeBytes { source in
-                Int(
-                    unsafe LZ4_decompress_safe(
-                        source.baseAddress.map { unsafe ($0 + start).assumingMemoryBound(to: CChar.self) },
-                        target.baseAddress.map {
-                            unsafe UnsafeMutableRawPointer($0).assumingMemoryBound(to: CChar.self)
-                        },
-                        Int32(blockSize), Int32(rawSize)))
+        return unsafe frame.extracting(start..<start + blockSize).withUnsafeBytes { source in
+            if blockWord >> 31 == 1 {
+                guard blockSize == rawSize else { return false }
+                unsafe target.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[..<target.count]))
+                return true
             }
-            initialized = max(0, decoded)
+            let from = unsafe source.baseAddress?.assumingMemoryBound(to: CChar.self)
+            let to = unsafe target.baseAddress?.assumingMemoryBound(to: CChar.self)
+            let size = Int32(target.count)
+            let decoded =
+                unsafe target.count < rawSize
+                ? LZ4_decompress_safe_partial(from, to, Int32(blockSize), size, size)
+                : LZ4_decompress_safe(from, to, Int32(blockSize), size)
+            return decoded == size
         }
-        return decoded == rawSize ? raw : nil
     }
 
     /// The eight bytes before a skippable frame's content.

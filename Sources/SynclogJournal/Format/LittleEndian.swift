@@ -52,11 +52,7 @@ extension [UInt8] {
 
     /// The CRC of a range, begun with the CRC of a salt and the range's offset in its file.
     func placedCRC(_ range: Range<Int>, salt: UInt64, offset: UInt64) -> UInt32 {
-        precondition(range.lowerBound >= 0 && range.upperBound <= count)
-        return unsafe withUnsafeBytes { bytes in
-            unsafe crc32c(
-                UnsafeRawBufferPointer(rebasing: bytes[range]), seed: placeSeed(salt: salt, offset: offset))
-        }
+        span.placedCRC(range, salt: salt, offset: offset)
     }
 }
 
@@ -64,4 +60,24 @@ extension [UInt8] {
 func placeSeed(salt: UInt64, offset: UInt64) -> UInt32 {
     let words = (salt.littleEndian, offset.littleEndian)
     return unsafe withUnsafeBytes(of: words) { unsafe crc32c($0) }
+}
+
+/// Fixed-width integers in spans, little-endian; an offset out of bounds is a programmer error and traps.
+extension Span<UInt8> {
+    @inline(__always)
+    func word32(at offset: Int) -> UInt32 {
+        precondition(offset >= 0 && offset + 4 <= count)
+        return unsafe UInt32(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
+    }
+
+    @inline(__always)
+    func word64(at offset: Int) -> UInt64 {
+        precondition(offset >= 0 && offset + 8 <= count)
+        return unsafe UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+
+    /// The CRC of a range, begun with the CRC of a salt and the range's offset in its file.
+    func placedCRC(_ range: Range<Int>, salt: UInt64, offset: UInt64) -> UInt32 {
+        crc32c(extracting(range), seed: placeSeed(salt: salt, offset: offset))
+    }
 }

@@ -12,8 +12,8 @@ final class IndexPart: Sendable {
     let entryCount: UInt64
     /// The first pages of earlier checkpoints in the same segment, oldest first.
     let earlier: [UInt64]
-    private let pages: Monitor<[Int: [UInt8]]>
-    private static let cachedPagesMax = 32
+    private static let guessesMax = 3
+    private let pages: PageCache
 
     var blockCount: Int { layout.counts[0] }
     var keyCount: Int { layout.counts[1] }
@@ -21,7 +21,9 @@ final class IndexPart: Sendable {
     var end: UInt64 { offset + UInt64(layout.pageCount * IndexLayout.page) }
 
     /// Opens the index whose first page lies at an offset; `known` is its root, where a footer repeats it.
-    init(file: any File, salt: UInt64, offset: UInt64, root known: [UInt8]? = nil) throws(JournalError) {
+    init(
+        file: any File, salt: UInt64, offset: UInt64, root known: [UInt8]? = nil, budget: PageBudget
+    ) throws(JournalError) {
         self.file = file
         self.salt = salt
         self.offset = offset
@@ -48,7 +50,7 @@ final class IndexPart: Sendable {
         self.walls = walls.0...walls.1
         entryCount = root.word64(at: 72)
         earlier = (0..<counts[6]).map { UInt64(root.word32(at: IndexLayout.rootSize + $0 * 4)) }
-        pages = Monitor(known == nil ? [0: root] : [:])
+        pages = PageCache(budget)
     }
 
     private static func readPage(
@@ -67,14 +69,13 @@ final class IndexPart: Sendable {
     }
 
     private func page(_ number: Int) throws(JournalError) -> [UInt8] {
-        if let page = pages.withLock({ $0[number] }) { return page }
-        let page = try Self.readPage(number, of: file, salt: salt, offset: offset)
-        pages.withLock { cache in
-            if cache.count >= Self.cachedPagesMax {
-                cache.removeAll(keepingCapacity: true)
-            }
-            cache[number] = page
+        if let page = pages.page(number) { return page }
+        guard number < layout.pageCount else {
+            throw .corrupted(
+                Damage(file: file.path, offset: offset, reason: "index names a page that it lacks"))
         }
+        let page = try Self.readPage(number, of: file, salt: salt, offset: offset)
+        pages.keep(page, number, of: layout.pageCount)
         return page
     }
 
@@ -162,17 +163,8 @@ final class IndexPart: Sendable {
     /// The rows of a fingerprint, newest first.
     func rows(of fingerprint: UInt64) throws(JournalError) -> [KeyRow] {
         guard try mayContain(fingerprint) else { return [] }
-        // Fingerprints are spread evenly: begin the search around where this one should lie.
-        let guess = Int((Double(fingerprint) / 18_446_744_073_709_551_616.0) * Double(keyCount))
-        let reach = 2 * (IndexLayout.payload / KeyRow.size) / 4
-        var low = max(0, min(guess, keyCount) - reach)
-        var high = min(keyCount, guess + reach)
-        if low > 0, try key(low).fingerprint >= fingerprint { low = 0 }
-        if high < keyCount, try key(high).fingerprint < fingerprint { high = keyCount }
-        var place = try firstIndex(from: low, high) { number throws(JournalError) in
-            try key(number).fingerprint >= fingerprint
-        }
         var rows: [KeyRow] = []
+        var place = try firstKey(reaching: fingerprint)
         while place < keyCount {
             let row = try key(place)
             guard row.fingerprint == fingerprint else { break }
@@ -180,6 +172,50 @@ final class IndexPart: Sendable {
             place += 1
         }
         return rows
+    }
+
+    /// The number of the first key row at or above a fingerprint.
+    ///
+    /// Fingerprints are spread evenly, so the page is guessed and mostly right, or its neighbour is.
+    private func firstKey(reaching fingerprint: UInt64) throws(JournalError) -> Int {
+        var low = 0
+        var high = keyCount
+        var guess = Int(Double(fingerprint) / 18_446_744_073_709_551_616.0 * Double(keyCount))
+        for _ in 0..<Self.guessesMax where low < high {
+            guess = max(low, min(guess, high - 1))
+            let at = layout.keys + guess * KeyRow.size
+            let page = try page(at / IndexLayout.payload)
+            let span = page.span
+            // The rows of this page that are still in question: `first` is the number of its first one.
+            let inPage = at % IndexLayout.payload / KeyRow.size
+            let start = at % IndexLayout.payload - min(inPage, guess - low) * KeyRow.size
+            let first = guess - min(inPage, guess - low)
+            let count = min(high - first, (IndexLayout.payload - start) / KeyRow.size)
+            if span.word64(at: start) >= fingerprint {
+                high = first
+                guess = first - 1
+                continue
+            }
+            if span.word64(at: start + (count - 1) * KeyRow.size) < fingerprint {
+                low = first + count
+                guess = low
+                continue
+            }
+            var less = 0
+            var reaching = count - 1
+            while reaching - less > 1 {
+                let middle = (less + reaching) / 2
+                if span.word64(at: start + middle * KeyRow.size) >= fingerprint {
+                    reaching = middle
+                } else {
+                    less = middle
+                }
+            }
+            return first + reaching
+        }
+        return try firstIndex(from: low, high) { number throws(JournalError) in
+            try key(number).fingerprint >= fingerprint
+        }
     }
 
     /// The numbers, from one on, of the blocks that hold entries of a space, and of a zone if one is given.

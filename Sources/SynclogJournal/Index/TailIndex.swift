@@ -2,17 +2,16 @@
 struct TailIndex: Sendable {
     private(set) var blocks: [BlockRow] = []
     private(set) var keys: [KeyRow] = []
-    private(set) var groups: Set<GroupRow> = []
+    private(set) var groups: [GroupRow] = []
     private(set) var zones: [UInt64: ZoneRow] = [:]
     private(set) var sessions: [SessionRow] = []
     private(set) var entryCount: UInt64 = 0
     /// The newest row of each fingerprint; older ones are found through `older`.
+    ///
+    /// Both hold the first `older.count` keys: a tail that nobody searches pays nothing for them.
     private var newest: [UInt64: Int32] = [:]
     private var older: [Int32] = []
-    private let isSearched: Bool
-
-    /// Makes an empty tail; one that is only written to disk need not be searched.
-    init(isSearched: Bool = true) { self.isSearched = isSearched }
+    private static let groupsSearched = 32
 
     /// The stored bytes of the blocks.
     var storedSize: UInt64 { blocks.last.map { $0.end - blocks[0].offset } ?? 0 }
@@ -20,17 +19,18 @@ struct TailIndex: Sendable {
     /// Adds a block and its entries, which come after all others.
     /// - Returns: The facts of the block's last commit.
     @discardableResult
-    mutating func add(_ block: BlockRow, raw: [UInt8]) throws(CBORError) -> CommitInfo? {
+    mutating func add(_ block: BlockRow, raw: Span<UInt8>) throws(CBORError) -> CommitPlace? {
         var row = block
         let number = UInt32(blocks.count)
+        let firstGroup = groups.count
         var parser = PayloadParser(raw)
-        var commit: CommitInfo?
+        var commit: CommitPlace?
         while !parser.isAtEnd {
             switch try parser.next() {
-            case .commit(let info, _):
+            case .commit(let info):
                 row.firstWall = commit == nil ? info.wall : min(row.firstWall, info.wall)
                 row.lastWall = commit == nil ? info.wall : max(row.lastWall, info.wall)
-                for link in info.zones {
+                info.forEachZone(in: raw) { link in
                     zones[
                         link.zone, default: ZoneRow(zone: link.zone, firstCommit: info.number, lastCommit: 0)
                     ]
@@ -40,29 +40,46 @@ struct TailIndex: Sendable {
             case .entry(let view):
                 guard let info = commit else { throw CBORError(offset: parser.offset) }
                 entryCount += 1
-                groups.insert(GroupRow(space: view.space.rawValue, block: number, zone: view.zone))
+                note(GroupRow(space: view.space.rawValue, block: number, zone: view.zone), from: firstGroup)
                 if view.operation == .note { continue }
                 if view.space == .session, view.name.count == 8 {
                     sessions.append(
                         SessionRow(
                             info: SessionInfo(
-                                label: raw[view.name].reduce(0) { $0 << 8 | UInt64($1) }, commit: info.number,
+                                label: view.name.reduce(0) { $0 << 8 | UInt64(raw[$1]) }, commit: info.number,
                                 clock: info.clock)))
                 }
                 let fingerprint = view.fingerprint(in: raw)
                 let place = UInt32(view.range.lowerBound) | (view.operation == .delete ? KeyRow.tombstone : 0)
-                if isSearched {
-                    older.append(newest.updateValue(Int32(keys.count), forKey: fingerprint) ?? -1)
-                }
                 keys.append(KeyRow(fingerprint: fingerprint, block: number, place: place))
             }
         }
+        dropRepeats(from: firstGroup)
         blocks.append(row)
         return commit
     }
 
+    /// Adds a group unless it is among the block's last ones; most blocks have few, and the last one comes again most often.
+    private mutating func note(_ row: GroupRow, from first: Int) {
+        let reach = max(first, groups.count - Self.groupsSearched)
+        for place in stride(from: groups.count - 1, through: reach, by: -1) where groups[place] == row {
+            return
+        }
+        groups.append(row)
+    }
+
+    /// Takes out the repeats that `note` let through in a block of very many zones.
+    private mutating func dropRepeats(from first: Int) {
+        guard groups.count - first > Self.groupsSearched else { return }
+        let unique = Set(groups[first...])
+        groups.replaceSubrange(first..., with: unique.sorted())
+    }
+
     /// The rows of a fingerprint, newest first.
-    func rows(of fingerprint: UInt64) -> [KeyRow] {
+    mutating func rows(of fingerprint: UInt64) -> [KeyRow] {
+        for place in older.count..<keys.count {
+            older.append(newest.updateValue(Int32(place), forKey: keys[place].fingerprint) ?? -1)
+        }
         var rows: [KeyRow] = []
         var next = newest[fingerprint] ?? -1
         while next >= 0 {

@@ -20,6 +20,7 @@ public struct JournalReader {
     private var carry: Commit?
     /// The last commit of the last block that was read; the first one when reading backward.
     private var seen: UInt64?
+    private var buffer = BlockBuffer()
     private var relistings = 0
     private static let relistingsMax = 10
 
@@ -58,6 +59,85 @@ public struct JournalReader {
                 return carry.flatMap { $0.entries.isEmpty ? nil : $0 }
             }
         }
+    }
+
+    /// Calls the body with each of the next entries, in the reader's direction, until it returns false or the end is reached.
+    ///
+    /// Nothing is copied and nothing allocated per entry. After a stop the next call, or ``next()``, goes on behind the entry
+    /// that the body returned false for.
+    public mutating func forEachEntry(_ body: (borrowing EntryView) -> Bool) throws(JournalError) {
+        guard try forEachLeft(body) else { return }
+        while true {
+            guard let row = rows.popLast(), let open = current else {
+                if try enterSegment() { continue }
+                return
+            }
+            do throws(JournalError) {
+                if let stop = try forEachEntry(of: row, in: open, body) {
+                    position = stop
+                    rows.append(row)
+                    return
+                }
+                seen = backward ? row.firstCommit : row.lastCommit
+            } catch {
+                guard let onDamage, case .corrupted(let damage) = error else { throw error }
+                onDamage(damage)
+            }
+        }
+    }
+
+    /// Hands out what `next` has read already.
+    /// - Returns: False if the body wants no more.
+    private mutating func forEachLeft(_ body: (borrowing EntryView) -> Bool) throws(JournalError) -> Bool {
+        if let carry {
+            ready.insert(carry, at: 0)
+            self.carry = nil
+        }
+        while let commit = ready.popLast() {
+            let entries = backward ? commit.entries.reversed() : commit.entries
+            for (number, entry) in entries.enumerated() {
+                if body(EntryView(entry, of: commit.info)) { continue }
+                let rest = entries[(number + 1)...]
+                ready.append(Commit(info: commit.info, entries: backward ? rest.reversed() : Array(rest)))
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Calls the body with the entries of a block.
+    /// - Returns: The position of the entry that it returned false for, or nil.
+    private mutating func forEachEntry(
+        of row: BlockRow, in open: OpenSegment, _ body: (borrowing EntryView) -> Bool
+    ) throws(JournalError) -> JournalPosition? {
+        try buffer.read(row, of: open)
+        let raw = buffer.content
+        var places: [(CommitPlace, EntryPlace)] = []
+        var current: CommitPlace?
+        var parser = PayloadParser(raw)
+        do throws(CBORError) {
+            while !parser.isAtEnd {
+                switch try parser.next() {
+                case .commit(let commit): current = commit
+                case .entry(let entry):
+                    guard let commit = current else { throw CBORError(offset: 0) }
+                    guard isWanted(entry, of: commit) else { continue }
+                    if backward {
+                        places.append((commit, entry))
+                    } else if !body(EntryView(entry, of: commit, in: raw)) {
+                        return JournalPosition(commit: commit.number, index: entry.index)
+                    }
+                }
+            }
+        } catch {
+            throw notEntries(row, open)
+        }
+        while let (commit, entry) = places.popLast() {
+            if !body(EntryView(entry, of: commit, in: raw)) {
+                return JournalPosition(commit: commit.number, index: entry.index)
+            }
+        }
+        return nil
     }
 
     private mutating func enterSegment() throws(JournalError) -> Bool {
@@ -174,33 +254,45 @@ public struct JournalReader {
     }
 
     /// The commits of a block with the entries asked for, and whether the last one goes on in the next block.
-    private func commits(of row: BlockRow, in open: OpenSegment) throws(JournalError) -> ([Commit], Bool) {
-        let raw = try snapshot.cache.read(row, of: open)
+    private mutating func commits(
+        of row: BlockRow, in open: OpenSegment
+    ) throws(JournalError) -> ([Commit], Bool) {
+        try buffer.read(row, of: open)
+        let raw = buffer.content
         var commits: [Commit] = []
-        var goesOn = false
+        var current: CommitPlace?
         var parser = PayloadParser(raw)
         do throws(CBORError) {
             while !parser.isAtEnd {
                 switch try parser.next() {
-                case .commit(let info, let continued):
-                    commits.append(Commit(info: info, entries: []))
-                    goesOn = continued
-                case .entry(let view):
-                    guard let info = commits.last?.info else { throw CBORError(offset: 0) }
-                    let place = JournalPosition(commit: info.number, index: view.index)
-                    guard info.number <= snapshot.proven, backward ? place < position : place > position,
-                        passes(space: view.space, zone: view.zone), filter.wall?.contains(info.wall) ?? true
-                    else { continue }
-                    commits[commits.count - 1].entries.append(view.entry(in: raw, commit: info.number))
+                case .commit(let commit): current = commit
+                case .entry(let entry):
+                    guard let commit = current else { throw CBORError(offset: 0) }
+                    guard isWanted(entry, of: commit) else { continue }
+                    if commits.last?.info.number != commit.number {
+                        commits.append(Commit(info: commit.info(in: raw), entries: []))
+                    }
+                    commits[commits.count - 1].entries.append(entry.entry(in: raw, commit: commit.number))
                 }
             }
         } catch {
-            throw .corrupted(
-                Damage(
-                    file: open.path, offset: row.offset, commits: row.firstCommit...row.lastCommit,
-                    reason: "block holds no valid entries"))
+            throw notEntries(row, open)
         }
-        return (commits, goesOn)
+        return (commits, current?.continued ?? false)
+    }
+
+    @inline(__always)
+    private func isWanted(_ entry: EntryPlace, of commit: CommitPlace) -> Bool {
+        let place = JournalPosition(commit: commit.number, index: entry.index)
+        return commit.number <= snapshot.proven && (backward ? place < position : place > position)
+            && passes(space: entry.space, zone: entry.zone) && filter.wall?.contains(commit.wall) ?? true
+    }
+
+    private func notEntries(_ row: BlockRow, _ open: OpenSegment) -> JournalError {
+        .corrupted(
+            Damage(
+                file: open.path, offset: row.offset, commits: row.firstCommit...row.lastCommit,
+                reason: "block holds no valid entries"))
     }
 
     /// Takes a block's commits, joining a commit that lies in several blocks.

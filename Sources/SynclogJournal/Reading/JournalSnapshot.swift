@@ -7,6 +7,7 @@ struct JournalSnapshot: Sendable {
     /// The last commit that is durable; above the head only where damage lies between, for reading around it.
     var proven: UInt64
     let cache: BlockCache
+    private static let entrySizeGuess = 1024
     let directory: SegmentDirectory
 
     /// The same moment read from the files as they are named now, after a compaction took some of them away.
@@ -67,24 +68,27 @@ struct JournalSnapshot: Sendable {
     /// The newest put or delete of a key.
     func entry(for key: EntryKey) throws(JournalError) -> StoredEntry? {
         guard let found = try find(key) else { return nil }
+        let raw = found.raw.span
         return StoredEntry(
-            commit: found.commit, entry: found.view.entry(in: found.raw, commit: found.commit.number))
+            commit: found.commit.info(in: raw), entry: found.place.entry(in: raw, commit: found.commit.number)
+        )
     }
 
     /// The position of the newest put or delete of a key.
     func position(of key: EntryKey) throws(JournalError) -> JournalPosition? {
         guard let found = try find(key) else { return nil }
-        return JournalPosition(commit: found.commit.number, index: found.view.index)
+        return JournalPosition(commit: found.commit.number, index: found.place.index)
     }
 
     private struct Found {
-        var commit: CommitInfo
-        var view: EntryView
+        var commit: CommitPlace
+        var place: EntryPlace
+        /// The block's content, at least up to the entry's end.
         var raw: [UInt8]
     }
 
     private func find(_ key: EntryKey) throws(JournalError) -> Found? {
-        let fingerprint = synclogFingerprint(space: key.space, zone: key.zone, name: key.name[...])
+        let fingerprint = synclogFingerprint(space: key.space, zone: key.zone, name: key.name.span)
         for segment in segments.reversed() {
             let open = try segment.open()
             let (parts, rows, damage) = open.content.withLock { content in
@@ -108,30 +112,47 @@ struct JournalSnapshot: Sendable {
         return nil
     }
 
+    /// Looks whether the entry that an index row names is one of the key.
     private func look(
         _ row: KeyRow, _ block: BlockRow, _ segment: OpenSegment, _ key: EntryKey
     ) throws(JournalError) -> Found? {
-        let raw = try cache.read(block, of: segment)
         let place = Int(row.place & ~KeyRow.tombstone)
-        var parser = PayloadParser(raw)
-        var commit: CommitInfo?
-        do throws(CBORError) {
-            while !parser.isAtEnd, parser.offset <= place {
-                switch try parser.next() {
-                case .commit(let info, _): commit = info
-                case .entry(let view) where view.range.lowerBound == place:
-                    guard view.space == key.space, view.zone == key.zone,
-                        raw[view.name].elementsEqual(key.name),
-                        let commit
-                    else { return nil }
-                    return Found(commit: commit, view: view, raw: raw)
-                case .entry: continue
-                }
+        let found: (CommitPlace, EntryPlace)?
+        var raw: [UInt8]
+        if let decoded = try cache.block(block, of: segment) {
+            raw = decoded.raw
+            found = Self.entry(at: place, in: raw.span, commitAt: decoded.commit(before: place))
+        } else {
+            // Most entries are short, and most blocks need not be decoded to their end.
+            let prefix = min(Int(block.rawSize), place + Self.entrySizeGuess)
+            raw = try segment.read(block, prefix: prefix)
+            var short = Self.entry(at: place, in: raw.span, commitAt: nil)
+            if short == nil, raw.count < Int(block.rawSize) {
+                raw = try segment.read(block)
+                short = Self.entry(at: place, in: raw.span, commitAt: nil)
             }
-        } catch {
-            throw .corrupted(damage(block, segment, "block holds no valid entries"))
+            found = short
         }
-        throw .corrupted(damage(block, segment, "index names an entry that the block lacks"))
+        guard let (commit, entry) = found else {
+            throw .corrupted(damage(block, segment, "index names an entry that the block lacks"))
+        }
+        return entry.isOf(key, in: raw.span) ? Found(commit: commit, place: entry, raw: raw) : nil
+    }
+
+    /// The entry that begins at a place, and its commit, whose item is looked for unless its place is known.
+    private static func entry(
+        at place: Int, in raw: Span<UInt8>, commitAt known: Int?
+    ) -> (CommitPlace, EntryPlace)? {
+        var commit: CommitPlace?
+        var parser = PayloadParser(raw, from: known ?? 0)
+        repeat {
+            guard let item = try? parser.next() else { return nil }
+            if case .commit(let found) = item { commit = found }
+        } while known == nil && parser.offset < place
+        guard let commit, known != nil || parser.offset == place else { return nil }
+        parser = PayloadParser(raw, from: place)
+        guard case .entry(let entry)? = try? parser.next() else { return nil }
+        return (commit, entry)
     }
 
     /// Whether a segment holds a put of a key, the newest one or not.

@@ -210,7 +210,7 @@ extension LiveJournal {
         if let damage = open.content.withLock({ $0.damage }) { throw .corrupted(damage) }
         let (file, header) = try Segment.openFile(
             previous.path, fileSystem: options.fileSystem, writing: true)
-        let writable = OpenSegment(path: previous.path, file: file, header: header)
+        let writable = OpenSegment(path: previous.path, file: file, header: header, budget: directory.budget)
         let content = open.content.withLock { $0 }
         writable.content.withLock { $0 = content }
         try seal(writable)

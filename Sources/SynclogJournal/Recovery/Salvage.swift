@@ -6,7 +6,8 @@ struct Salvage {
     /// Looks at every byte of a segment file; nil if not even its header can be read.
     init?(_ name: Segment, snapshot: JournalSnapshot) throws(JournalError) {
         guard let (file, header) = try? name.openFile() else { return nil }
-        segment = OpenSegment(path: name.path, file: file, header: header)
+        segment = OpenSegment(
+            path: name.path, file: file, header: header, budget: snapshot.directory.budget)
         let size = try journalErrors { () throws(FileError) in try file.status() }.size
         var scanner = FrameScanner(
             file: file, salt: header.salt, offset: UInt64(SegmentHeader.size), limit: size,
@@ -20,7 +21,7 @@ struct Salvage {
                 let row = BlockRow(
                     offset: scanner.frameOffset, storedSize: block.storedSize, rawSize: block.rawSize,
                     firstCommit: block.firstCommit, lastCommit: block.lastCommit, firstWall: 0, lastWall: 0)
-                if (try? tail.add(row, raw: raw)) != nil { rows += tail.blocks }
+                if (try? tail.add(row, raw: raw.span)) != nil { rows += tail.blocks }
             case .index, .filler, .footer: continue
             case .end: break scanning
             case .damaged:

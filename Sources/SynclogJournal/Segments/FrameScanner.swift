@@ -80,7 +80,7 @@ struct FrameScanner {
 
     private mutating func block() throws(JournalError) -> Frame {
         guard let range = try load(offset, BlockHeader.size),
-            let header = BlockHeader(window, at: range.lowerBound, salt: salt, offset: offset)
+            let header = BlockHeader(window.span, at: range.lowerBound, salt: salt, offset: offset)
         else { return .damaged("block header does not match its checksum") }
         guard header.previousCRC == chain else { return .damaged("block does not continue the one before") }
         let place = offset + UInt64(BlockHeader.size)
@@ -90,7 +90,10 @@ struct FrameScanner {
         guard !checksPayloads || window.crc(payload) == header.payloadCRC else {
             return .damaged("block does not match its checksum")
         }
-        guard let raw = LZ4Frame.decode(window[payload], rawSize: Int(header.rawSize)) else {
+        guard
+            let raw = LZ4Frame.decode(
+                window.span.extracting(payload), rawSize: Int(header.rawSize))
+        else {
             return .damaged("block does not decompress")
         }
         offset = place + UInt64(header.storedSize)
@@ -107,7 +110,7 @@ struct FrameScanner {
             let bytes = try file.bytes(at: place, count: count)
             guard bytes.count >= BlockHeader.size else { return nil }
             for at in 0...bytes.count - BlockHeader.size where bytes[at] == 0x50 && bytes[at + 3] == 0x18 {
-                if let header = BlockHeader(bytes, at: at, salt: salt, offset: place + UInt64(at)) {
+                if let header = BlockHeader(bytes.span, at: at, salt: salt, offset: place + UInt64(at)) {
                     return (place + UInt64(at), header)
                 }
             }

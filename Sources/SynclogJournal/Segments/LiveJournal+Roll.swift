@@ -11,10 +11,10 @@ extension LiveJournal {
 
     /// Opens a segment that was just published and makes it the live one.
     func adopt(_ name: SegmentName, writing: Bool) throws(JournalError) -> OpenSegment {
-        let segment = Segment(name: name, directory: directory.path, fileSystem: options.fileSystem)
+        let segment = Segment(name: name, in: directory)
         let (file, header) = try Segment.openFile(
             segment.path, fileSystem: options.fileSystem, writing: writing)
-        let open = OpenSegment(path: segment.path, file: file, header: header)
+        let open = OpenSegment(path: segment.path, file: file, header: header, budget: directory.budget)
         segment.adopt(open)
         segments.last?.setSuccessor(segment)
         segments.append(segment)

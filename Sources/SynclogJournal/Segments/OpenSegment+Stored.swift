@@ -3,7 +3,7 @@ extension OpenSegment {
     func stored(_ row: BlockRow) throws(JournalError) -> JournalBlock {
         let bytes = try file.bytes(at: row.offset, count: BlockHeader.size + Int(row.storedSize))
         guard bytes.count == BlockHeader.size + Int(row.storedSize),
-            let block = BlockHeader(bytes, at: 0, salt: header.salt, offset: row.offset),
+            let block = BlockHeader(bytes.span, at: 0, salt: header.salt, offset: row.offset),
             block.storedSize == row.storedSize,
             bytes.crc(BlockHeader.size..<bytes.count) == block.payloadCRC
         else {

@@ -3,6 +3,7 @@ final class Segment: Sendable {
     let name: SegmentName
     let path: String
     private let fileSystem: any FileSystem
+    private let budget: PageBudget
     private let state: Monitor<State>
 
     private struct State {
@@ -11,10 +12,11 @@ final class Segment: Sendable {
         var successor: Segment?
     }
 
-    init(name: SegmentName, directory: String, fileSystem: any FileSystem) {
+    init(name: SegmentName, in directory: SegmentDirectory) {
         self.name = name
-        path = directory + "/" + name.text
-        self.fileSystem = fileSystem
+        path = directory.path + "/" + name.text
+        fileSystem = directory.fileSystem
+        budget = directory.budget
         state = Monitor(State())
     }
 
@@ -50,7 +52,7 @@ final class Segment: Sendable {
         guard header.number == name.number, header.generation == name.generation else {
             throw .corrupted(Damage(file: path, offset: 0, reason: "segment header belongs to another file"))
         }
-        let opened = OpenSegment(path: path, file: file, header: header)
+        let opened = OpenSegment(path: path, file: file, header: header, budget: budget)
         let size = try journalErrors { () throws(FileError) in try file.status() }.size
         if try !opened.loadSealed(size: size) {
             guard let successor = state.withLock({ $0.successor }) else {
@@ -73,8 +75,10 @@ final class OpenSegment: Sendable {
     let file: any File
     let header: SegmentHeader
     let content: Monitor<SegmentContent>
+    private let budget: PageBudget
 
-    init(path: String, file: any File, header: SegmentHeader) {
+    init(path: String, file: any File, header: SegmentHeader, budget: PageBudget) {
+        self.budget = budget
         self.path = path
         self.file = file
         self.header = header
@@ -92,7 +96,7 @@ final class OpenSegment: Sendable {
         let bytes = try file.bytes(at: place, count: SegmentFooter.size)
         guard let footer = SegmentFooter(bytes, salt: header.salt, fileSize: size) else { return false }
         let part = try IndexPart(
-            file: file, salt: header.salt, offset: footer.indexOffset, root: footer.root)
+            file: file, salt: header.salt, offset: footer.indexOffset, root: footer.root, budget: budget)
         var session = header.session
         if part.sessionCount > 0 { session = try part.session(part.sessionCount - 1).info }
         content.withLock { content in
@@ -109,16 +113,16 @@ final class OpenSegment: Sendable {
 
     /// Takes the checkpoints that end with the one at an offset, and goes on from there.
     func loadCheckpoints(last offset: UInt64) throws(JournalError) {
-        let last = try IndexPart(file: file, salt: header.salt, offset: offset)
+        let last = try IndexPart(file: file, salt: header.salt, offset: offset, budget: budget)
         let row = try last.block(last.blockCount - 1)
         let bytes = try file.bytes(at: row.offset, count: BlockHeader.size)
-        guard let block = BlockHeader(bytes, at: 0, salt: header.salt, offset: row.offset) else {
+        guard let block = BlockHeader(bytes.span, at: 0, salt: header.salt, offset: row.offset) else {
             throw .corrupted(
                 Damage(file: path, offset: row.offset, reason: "block header does not match its checksum"))
         }
         var parts: [IndexPart] = []
         for place in last.earlier {
-            parts.append(try IndexPart(file: file, salt: header.salt, offset: place))
+            parts.append(try IndexPart(file: file, salt: header.salt, offset: place, budget: budget))
         }
         parts.append(last)
         var session = header.session
@@ -172,28 +176,68 @@ final class OpenSegment: Sendable {
         Damage(file: path, offset: offset, commits: lastCommit + 1 ... .max, reason: reason)
     }
 
-    /// Reads and checks a block.
-    func read(_ row: BlockRow) throws(JournalError) -> [UInt8] {
-        let bytes = try file.bytes(at: row.offset, count: BlockHeader.size + Int(row.storedSize))
-        let wrong: String
-        if let header = BlockHeader(bytes, at: 0, salt: self.header.salt, offset: row.offset),
+    /// Reads and checks a block; with `prefix`, only so many bytes of its content are decoded.
+    func read(_ row: BlockRow, prefix: Int = .max) throws(JournalError) -> [UInt8] {
+        let stored = try file.bytes(at: row.offset, count: BlockHeader.size + Int(row.storedSize))
+        try check(stored.span, row)
+        let payload = stored.span.extracting(BlockHeader.size...)
+        guard let raw = LZ4Frame.decode(payload, rawSize: Int(row.rawSize), prefix: prefix) else {
+            throw damaged(row, "block does not decompress")
+        }
+        return raw
+    }
+
+    /// Reads and checks a block into arrays whose memory is used again.
+    fileprivate func read(
+        _ row: BlockRow, _ bytes: inout [UInt8], _ raw: inout [UInt8]
+    ) throws(JournalError) {
+        let size = BlockHeader.size + Int(row.storedSize)
+        let count = try file.read(size, at: row.offset, into: &bytes)
+        let stored = bytes.span.extracting(first: count)
+        try check(stored, row)
+        let payload = stored.extracting(BlockHeader.size...)
+        guard LZ4Frame.decode(payload, rawSize: Int(row.rawSize), into: &raw) else {
+            throw damaged(row, "block does not decompress")
+        }
+    }
+
+    /// Checks the header and the checksum of a block as it is stored.
+    private func check(_ stored: Span<UInt8>, _ row: BlockRow) throws(JournalError) {
+        guard let header = BlockHeader(stored, at: 0, salt: self.header.salt, offset: row.offset),
             header.storedSize == row.storedSize, header.rawSize == row.rawSize,
             header.firstCommit == row.firstCommit, header.lastCommit == row.lastCommit
-        {
-            if bytes.count < BlockHeader.size + Int(row.storedSize) {
-                wrong = "block is cut off"
-            } else if bytes.crc(BlockHeader.size..<bytes.count) != header.payloadCRC {
-                wrong = "block does not match its checksum"
-            } else if let raw = LZ4Frame.decode(bytes[BlockHeader.size...], rawSize: Int(row.rawSize)) {
-                return raw
-            } else {
-                wrong = "block does not decompress"
-            }
-        } else {
-            wrong = "block header does not match its checksum"
+        else { throw damaged(row, "block header does not match its checksum") }
+        guard stored.count >= BlockHeader.size + Int(row.storedSize) else {
+            throw damaged(row, "block is cut off")
         }
-        throw .corrupted(
-            Damage(file: path, offset: row.offset, commits: row.firstCommit...row.lastCommit, reason: wrong))
+        guard crc32c(stored.extracting(BlockHeader.size...)) == header.payloadCRC else {
+            throw damaged(row, "block does not match its checksum")
+        }
+    }
+
+    private func damaged(_ row: BlockRow, _ reason: String) -> JournalError {
+        .corrupted(
+            Damage(file: path, offset: row.offset, commits: row.firstCommit...row.lastCommit, reason: reason))
+    }
+}
+
+/// Memory for one block at a time.
+struct BlockBuffer {
+    private var stored: [UInt8] = []
+    /// The content is in the first `count` bytes.
+    private var raw: [UInt8] = []
+    private var count = 0
+
+    /// Reads and checks a block.
+    mutating func read(_ row: BlockRow, of segment: OpenSegment) throws(JournalError) {
+        try segment.read(row, &stored, &raw)
+        count = Int(row.rawSize)
+    }
+
+    /// The content of the block that was read last.
+    var content: Span<UInt8> {
+        @_lifetime(borrow self)
+        borrowing get { raw.span.extracting(first: count) }
     }
 }
 
@@ -233,8 +277,8 @@ struct SegmentContent: Sendable {
             firstCommit: header.firstCommit,
             lastCommit: header.lastCommit, firstWall: 0, lastWall: 0)
         let sessions = tail.sessions.count
-        let commit: CommitInfo?
-        do { commit = try tail.add(row, raw: raw) } catch { return false }
+        let commit: CommitPlace?
+        do { commit = try tail.add(row, raw: raw.span) } catch { return false }
         guard let commit, commit.number == header.lastCommit else { return false }
         end = row.end
         lastCommit = header.lastCommit

@@ -2,6 +2,8 @@
 struct SegmentDirectory: Sendable {
     let path: String
     let fileSystem: any FileSystem
+    /// What the index pages of all segments may take together.
+    let budget = PageBudget()
 
     /// Names that belong to a journal besides its segments.
     static let otherNames: Set<String> = ["HEAD", "LOCK", "COMPACT", "SYNC", "FOLLOWER", "tmp", "aside"]
@@ -28,7 +30,7 @@ struct SegmentDirectory: Sendable {
             let isReplaced = place + 1 < names.count && names[place + 1].number == name.number
             if name.number <= covered || isReplaced { continue }
             guard name.number == covered + 1 else { throw .missingSegment(path: path, number: covered + 1) }
-            let segment = Segment(name: name, directory: path, fileSystem: fileSystem)
+            let segment = Segment(name: name, in: self)
             covered = name.number
             if name.generation > 0 {
                 covered = max(covered, try segment.openFile().header.replaces?.upperBound ?? name.number)
