@@ -30,7 +30,8 @@ import Testing
     }
 
     @Test(arguments: [221, 222, 223] as [UInt64])
-    func `entries read in place with stops and commits between are those of the commits`(seed: UInt64) throws {
+    func `entries read in place with stops and commits between are those of the commits`(seed: UInt64) throws
+    {
         let (journal, model, _) = try ReadingTests.sample(seed: seed, count: 120)
         var generator = SeededGenerator(seed: seed + 9)
         for round in 0..<120 {
