@@ -111,7 +111,7 @@ final class ToolStores {
     let dumpStore: String
     /// The entries of `dumpStore`, as the tool prints them.
     private(set) var entries = 0
-    /// The same entries as a file of systemd's journal, or why there is none.
+    /// The same entries as files of systemd's journal, or why there are none.
     private(set) var journalFile = Result<String, BenchmarkError>.failure(
         BenchmarkError("systemd-journal-remote is not installed: apt-get install systemd-journal-remote"))
     private(set) var sqlite: String?
@@ -184,8 +184,11 @@ final class ToolStores {
         entries = try Self.lines(of: [tool, "-D", dumpStore, "dump", "-o", "json"])
         let remote = "/lib/systemd/systemd-journal-remote"
         guard access(remote, X_OK) == 0, ChildProcess.find("journalctl") != nil else { return }
-        let made = directory("entries.journal")
-        try ChildProcess.run([remote, "-o", made, export])
+        // It begins another file now and then.
+        let files = directory("systemd")
+        guard mkdir(files, 0o755) == 0 else { throw BenchmarkError("\(files) cannot be made") }
+        try ChildProcess.run([remote, "-o", files + "/entries.journal", export])
+        let made = files + "/*.journal"
         let theirs = try Self.lines(of: ["journalctl", "--file", made, "-o", "json", "--no-pager"])
         guard theirs == entries else {
             throw BenchmarkError("journalctl prints \(theirs) entries, synclog \(entries)")
