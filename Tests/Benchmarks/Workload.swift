@@ -36,7 +36,7 @@ struct Workload {
     /// What a walk over all records must find.
     var walk: Walk {
         var walk = Walk()
-        for record in records { walk.add(record.name, record.value) }
+        for record in records { walk.add(record.name.span, record.value.span) }
         return walk
     }
 
@@ -114,7 +114,7 @@ struct Walk: Hashable, Sendable {
     }
 
     @inline(__always)
-    mutating func add(_ name: [UInt8], _ value: [UInt8]) {
+    mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         count += 1
         bytes += name.count + value.count
         sum &+= Int(name[name.count - 1]) &+ Int(value[0]) &+ Int(value[value.count - 1])

@@ -33,8 +33,9 @@ final class JournalEngine: Engine {
         var walk = Walk()
         var reader = try journal.read(
             after: commit == 0 ? .start : .end(of: UInt64(commit)), filter: Self.filter)
-        while let commit = try reader.next() {
-            for entry in commit.entries { walk.add(entry.key.name, entry.value) }
+        try reader.forEachEntry { entry in
+            walk.add(entry.name, entry.value)
+            return true
         }
         return walk
     }
