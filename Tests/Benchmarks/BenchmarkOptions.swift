@@ -67,7 +67,8 @@ struct BenchmarkOptions {
 
             Measure the journal beside bare loops and, if built with --traits
             PeerBenchmarks, beside SQLite, RocksDB and LMDB: the same records in the
-            same random order, all in this process, in turn, round by round.
+            same random order, all in this process, in turn, round by round. These keep
+            their values by name or by sequence; both are tried, the better one counts.
 
             Each line has the medians, and the ratio of synclog's to each other's. What is
             read back is compared: a contestant with wrong counts or bytes ends the run.

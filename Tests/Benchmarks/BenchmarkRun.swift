@@ -31,7 +31,7 @@ struct BenchmarkRun {
             engine = try contestant.open(directory.path)
         }
 
-        var name: String { contestant.name }
+        var name: String { contestant.label }
         var path: String { directory.path }
 
         func reopen() throws { engine = try contestant.open(path) }

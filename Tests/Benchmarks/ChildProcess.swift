@@ -84,7 +84,7 @@ enum ChildRole {
             throw BenchmarkError("--child is for this program itself")
         }
         if words[0] == "serve" { return try serve(words[2]) }
-        if let contestant = Contestant.all.first(where: { $0.name == words[1] }) {
+        if let contestant = Contestant.all.first(where: { $0.label == words[1] }) {
             let engine = try contestant.open(words[2])
             _ = try engine.walk(after: 0)
             engine.close()

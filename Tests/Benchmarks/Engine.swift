@@ -15,20 +15,37 @@ protocol Engine: AnyObject, Sendable {
     func close()
 }
 
+/// How a peer lays its data out: beside an index, the values lie in one of two orders.
+///
+/// The first finds single records faster, the second reads changes and loads faster. Both are measured, and in each case the
+/// better one counts.
+enum Layout: String, CaseIterable {
+    case byName = "by name"
+    case bySequence = "by sequence"
+}
+
 /// Whom to measure, and how to make or open one in a directory.
 struct Contestant: Sendable {
     var name: String
+    var layout: Layout?
     var open: @Sendable (String) throws -> any Engine
 
     static let all: [Contestant] = {
         var all = [Contestant(name: "synclog") { try JournalEngine($0) }]
         #if PeerBenchmarks
-            all.append(Contestant(name: "sqlite") { try SQLiteEngine($0) })
-            all.append(Contestant(name: "rocksdb") { try RocksDBEngine($0) })
-            all.append(Contestant(name: "lmdb") { try LMDBEngine($0) })
+            for layout in Layout.allCases {
+                all += [
+                    Contestant(name: "sqlite", layout: layout) { try SQLiteEngine($0, layout) },
+                    Contestant(name: "rocksdb", layout: layout) { try RocksDBEngine($0, layout) },
+                    Contestant(name: "lmdb", layout: layout) { try LMDBEngine($0, layout) },
+                ]
+            }
         #endif
         return all
     }()
+
+    /// The name, with the layout if there are several.
+    var label: String { layout.map { "\(name) \($0.rawValue)" } ?? name }
 
     static var peersAreThere: Bool { all.count > 1 }
 }

@@ -113,6 +113,15 @@ struct Walk: Hashable, Sendable {
         sum &+= Int(name[name.count - 1]) &+ Int(value[0]) &+ Int(value[value.count - 1])
     }
 
+    /// Adds what begins with the name's size and the name.
+    @inline(__always)
+    mutating func add(named content: UnsafeRawBufferPointer) {
+        let end = 1 + Int(content[0])
+        add(
+            UnsafeRawBufferPointer(rebasing: content[1..<end]),
+            UnsafeRawBufferPointer(rebasing: content[end...]))
+    }
+
     @inline(__always)
     mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         count += 1

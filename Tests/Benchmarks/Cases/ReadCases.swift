@@ -46,7 +46,8 @@ extension BenchmarkRun {
             for slice in 0..<6 {
                 let places = (0..<count).map { _ in
                     let bits = generator.next()
-                    return name == "point" ? Int(bits % UInt64(records.count)) : hot[Int(bits % UInt64(hot.count))]
+                    return name == "point"
+                        ? Int(bits % UInt64(records.count)) : hot[Int(bits % UInt64(hot.count))]
                 }
                 try Self.alternate(stores, times: 1) { store in
                     let engine = store.engine

@@ -165,7 +165,7 @@ final class ToolStores {
     }
 
     private func fillSQLite(_ records: [Workload.Record]) throws {
-        guard let contestant = Contestant.all.first(where: { $0.name == "sqlite" }) else { return }
+        guard let contestant = Contestant.all.first(where: { $0.label == "sqlite by name" }) else { return }
         let path = directory("sqlite")
         guard mkdir(path, 0o755) == 0 else { throw BenchmarkError("\(path) cannot be made") }
         let engine = try contestant.open(path)

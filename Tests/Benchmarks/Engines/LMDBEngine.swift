@@ -3,15 +3,17 @@
     internal import Glibc
     internal import SynclogJournal
 
-    /// LMDB, synced at every commit: one tree of records by zone and name, one of names by zone and sequence.
+    /// LMDB, synced at every commit: one tree of records by zone and name, one of changes by zone and sequence, which is
+    /// appended to.
     ///
-    /// The second is appended to. Where a record was replaced, its older sequence stays there and is passed over in a walk,
-    /// which spares each commit a search.
+    /// By name, values are in the first. Where a record was replaced, its older change stays there and is passed over in a
+    /// walk, which spares each commit a search. By sequence, values are in the second, and older changes are removed.
     ///
     /// Sendable: LMDB lets one thread write at a time, and `last` changes only there; reading is for one thread.
     final class LMDBEngine: Engine, @unchecked Sendable {
         private static let zone = UInt64(1).sortable
         private let path: String
+        private let layout: Layout
         private var environment: OpaquePointer?
         private var records: MDB_dbi = 0
         private var changes: MDB_dbi = 0
@@ -19,8 +21,9 @@
         /// Kept and renewed for each read.
         private var reading: OpaquePointer?
 
-        init(_ path: String) throws {
+        init(_ path: String, _ layout: Layout) throws {
             self.path = path
+            self.layout = layout
             try Self.check(mdb_env_create(&environment))
             try Self.check(mdb_env_set_mapsize(environment, 64 << 30))
             try Self.check(mdb_env_set_maxdbs(environment, 2))
@@ -63,15 +66,43 @@
             return result
         }
 
+        /// A key or value that stays where it is during the call it is made for.
+        private static func value(_ bytes: UnsafeRawBufferPointer) -> MDB_val {
+            MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+        }
+
         private static func put(
-            _ writing: OpaquePointer?, _ tree: MDB_dbi, _ key: UnsafeRawBufferPointer,
-            _ value: UnsafeRawBufferPointer, _ flags: Int32 = 0
+            _ writing: OpaquePointer?, _ tree: MDB_dbi, _ key: [UInt8], _ value: [UInt8], _ flags: Int32 = 0
         ) throws {
-            var keyValue = MDB_val(
-                mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
-            var valueValue = MDB_val(
-                mv_size: value.count, mv_data: UnsafeMutableRawPointer(mutating: value.baseAddress))
-            try check(mdb_put(writing, tree, &keyValue, &valueValue, UInt32(flags)))
+            let code = key.withUnsafeBytes { key in
+                value.withUnsafeBytes { value in
+                    var key = Self.value(key)
+                    var value = Self.value(value)
+                    return mdb_put(writing, tree, &key, &value, UInt32(flags))
+                }
+            }
+            try check(code)
+        }
+
+        private static func value(
+            _ transaction: OpaquePointer?, _ tree: MDB_dbi, of key: [UInt8]
+        ) -> UnsafeRawBufferPointer? {
+            key.withUnsafeBytes { key in
+                var key = value(key)
+                var value = MDB_val()
+                return mdb_get(transaction, tree, &key, &value) == 0 ? bytes(value) : nil
+            }
+        }
+
+        private static func remove(
+            _ writing: OpaquePointer?, _ tree: MDB_dbi, change: UnsafeRawBufferPointer?
+        ) throws {
+            guard let change else { return }
+            let code = (zone + change).withUnsafeBytes { key in
+                var key = value(key)
+                return mdb_del(writing, tree, &key, nil)
+            }
+            try check(code)
         }
 
         func commit(_ slice: ArraySlice<Workload.Record>) throws -> Int {
@@ -80,15 +111,16 @@
                 let sequence = UInt64(last).sortable
                 for (index, record) in slice.enumerated() {
                     let key = Self.zone + record.name
-                    let value = sequence + record.value
-                    let change = Self.zone + sequence + UInt64(index).sortable[4...]
-                    try key.withUnsafeBytes { key in
-                        try value.withUnsafeBytes { try Self.put(writing, records, key, $0) }
-                    }
-                    try change.withUnsafeBytes { change in
-                        try record.name.withUnsafeBytes {
-                            try Self.put(writing, changes, change, $0, MDB_APPEND)
-                        }
+                    let change = sequence + UInt64(index).sortable[4...]
+                    switch layout {
+                    case .byName:
+                        try Self.put(writing, records, key, sequence + record.value)
+                        try Self.put(writing, changes, Self.zone + change, record.name, MDB_APPEND)
+                    case .bySequence:
+                        try Self.remove(writing, changes, change: Self.value(writing, records, of: key))
+                        try Self.put(writing, records, key, change)
+                        let value = [UInt8(record.name.count)] + record.name + record.value
+                        try Self.put(writing, changes, Self.zone + change, value, MDB_APPEND)
                     }
                 }
                 return last
@@ -101,15 +133,6 @@
             return try body()
         }
 
-        private func value(of key: [UInt8]) -> UnsafeRawBufferPointer? {
-            key.withUnsafeBytes { key in
-                var wanted = MDB_val(
-                    mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
-                var value = MDB_val()
-                return mdb_get(reading, records, &wanted, &value) == 0 ? Self.bytes(value) : nil
-            }
-        }
-
         func walk(after commit: Int) throws -> Walk {
             try read {
                 var cursor: OpaquePointer?
@@ -117,20 +140,26 @@
                 defer { mdb_cursor_close(cursor) }
                 var walk = Walk()
                 let start = Self.zone + UInt64(commit + 1).sortable
-                var name = MDB_val()
+                var found = MDB_val()
                 var change = MDB_val()
                 var code = start.withUnsafeBytes { start in
-                    change = MDB_val(
-                        mv_size: start.count, mv_data: UnsafeMutableRawPointer(mutating: start.baseAddress))
-                    return mdb_cursor_get(cursor, &change, &name, MDB_SET_RANGE)
+                    change = Self.value(start)
+                    return mdb_cursor_get(cursor, &change, &found, MDB_SET_RANGE)
                 }
                 var key = Self.zone
                 while code == 0 {
-                    key.replaceSubrange(8..., with: Self.bytes(name))
-                    if let value = value(of: key), value.prefix(8).elementsEqual(Self.bytes(change)[8..<16]) {
-                        walk.add(Self.bytes(name), UnsafeRawBufferPointer(rebasing: value[8...]))
+                    let content = Self.bytes(found)
+                    switch layout {
+                    case .byName:
+                        key.replaceSubrange(8..., with: content)
+                        if let value = Self.value(reading, records, of: key),
+                            value.prefix(8).elementsEqual(Self.bytes(change)[8..<16])
+                        {
+                            walk.add(content, UnsafeRawBufferPointer(rebasing: value[8...]))
+                        }
+                    case .bySequence: walk.add(named: content)
                     }
-                    code = mdb_cursor_get(cursor, &change, &name, MDB_NEXT)
+                    code = mdb_cursor_get(cursor, &change, &found, MDB_NEXT)
                 }
                 return walk
             }
@@ -138,8 +167,15 @@
 
         func get(_ name: [UInt8]) throws -> Int? {
             try read {
-                guard let value = value(of: Self.zone + name), value.last != nil else { return nil }
-                return value.count - 8
+                guard var value = Self.value(reading, records, of: Self.zone + name) else { return nil }
+                if layout == .bySequence {
+                    let change = Self.zone + value
+                    guard let content = Self.value(reading, changes, of: change) else { return nil }
+                    value = content
+                }
+                // Before it are the sequence, or the name and its size.
+                let front = layout == .byName ? 8 : 1 + name.count
+                return value.last == nil ? nil : value.count - front
             }
         }
 

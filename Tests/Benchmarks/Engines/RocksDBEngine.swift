@@ -4,14 +4,15 @@
     internal import SynclogJournal
 
     /// RocksDB, its log synced at every commit, with LZ4, a block cache of 64 MiB and bloom filters: one column family of
-    /// records by zone and name, one of names by zone and sequence.
+    /// records by zone and name, one of changes by zone and sequence.
     ///
-    /// Where a record was replaced, its older sequence stays in the second and is passed over in a walk, which spares each
-    /// commit a search.
+    /// By name, values are in the first. Where a record was replaced, its older change stays in the second and is passed over
+    /// in a walk, which spares each commit a search. By sequence, values are in the second, and older changes are removed.
     ///
     /// Sendable: RocksDB is used by threads at once, and the number of the last commit lies in a lock.
     final class RocksDBEngine: Engine, @unchecked Sendable {
         private static let zone = UInt64(1).sortable
+        private let layout: Layout
         private var database: OpaquePointer?
         private var records: OpaquePointer?
         private var changes: OpaquePointer?
@@ -20,7 +21,8 @@
         private let options: OpaquePointer?
         private let last = Monitor(0)
 
-        init(_ path: String) throws {
+        init(_ path: String, _ layout: Layout) throws {
+            self.layout = layout
             options = Self.options()
             writing = rocksdb_writeoptions_create()
             rocksdb_writeoptions_set_sync(writing, 1)
@@ -92,8 +94,18 @@
             let batch = rocksdb_writebatch_create()
             defer { rocksdb_writebatch_destroy(batch) }
             for (index, record) in slice.enumerated() {
-                put(batch, records, Self.zone + record.name, sequence + record.value)
-                put(batch, changes, Self.zone + sequence + UInt64(index).sortable[4...], record.name)
+                let key = Self.zone + record.name
+                let change = sequence + UInt64(index).sortable[4...]
+                switch layout {
+                case .byName:
+                    put(batch, records, key, sequence + record.value)
+                    put(batch, changes, Self.zone + change, record.name)
+                case .bySequence:
+                    try withValue(of: key, in: records) { remove(batch, changes, Self.zone + $0) }
+                    put(batch, records, key, change)
+                    let value = [UInt8(record.name.count)] + record.name + record.value
+                    put(batch, changes, Self.zone + change, value)
+                }
             }
             try Self.checked { rocksdb_write(database, writing, batch, $0) }
             return number
@@ -111,6 +123,31 @@
             }
         }
 
+        private func remove(_ batch: OpaquePointer?, _ family: OpaquePointer?, _ key: [UInt8]) {
+            key.withUnsafeBytes { key in
+                rocksdb_writebatch_delete_cf(
+                    batch, family, key.baseAddress?.assumingMemoryBound(to: CChar.self), key.count)
+            }
+        }
+
+        /// Calls the body with the value of a key, if there is one.
+        private func withValue<Result>(
+            of key: [UInt8], in family: OpaquePointer?, _ body: (UnsafeRawBufferPointer) throws -> Result
+        ) throws -> Result? {
+            let found = try key.withUnsafeBytes { key in
+                try Self.checked {
+                    rocksdb_get_pinned_cf(
+                        database, reading, family, key.baseAddress?.assumingMemoryBound(to: CChar.self),
+                        key.count, $0)
+                }
+            }
+            guard let found else { return nil }
+            defer { rocksdb_pinnableslice_destroy(found) }
+            var size = 0
+            let start = rocksdb_pinnableslice_value(found, &size)
+            return try body(UnsafeRawBufferPointer(start: start, count: size))
+        }
+
         func walk(after commit: Int) throws -> Walk {
             let iterator = rocksdb_create_iterator_cf(database, reading, changes)
             defer { rocksdb_iter_destroy(iterator) }
@@ -121,8 +158,12 @@
             var walk = Walk()
             var names = Names()
             while rocksdb_iter_valid(iterator) != 0 {
-                names.add(Self.key(of: iterator), Self.value(of: iterator))
-                if names.count == Names.countMax { try look(up: &names, into: &walk) }
+                switch layout {
+                case .byName:
+                    names.add(Self.key(of: iterator), Self.value(of: iterator))
+                    if names.count == Names.countMax { try look(up: &names, into: &walk) }
+                case .bySequence: walk.add(named: Self.value(of: iterator))
+                }
                 rocksdb_iter_next(iterator)
             }
             try Self.checked { rocksdb_iter_get_error(iterator, $0) }
@@ -182,19 +223,12 @@
         }
 
         func get(_ name: [UInt8]) throws -> Int? {
-            let key = Self.zone + name
-            let found = try key.withUnsafeBytes { key in
-                try Self.checked {
-                    rocksdb_get_pinned_cf(
-                        database, reading, records, key.baseAddress?.assumingMemoryBound(to: CChar.self),
-                        key.count, $0)
-                }
-            }
-            guard let found else { return nil }
-            defer { rocksdb_pinnableslice_destroy(found) }
-            var size = 0
-            let value = rocksdb_pinnableslice_value(found, &size)
-            return value?[size - 1] == nil ? nil : size - 8
+            try withValue(of: Self.zone + name, in: records) { value in
+                if layout == .byName { return value.last == nil ? nil : value.count - 8 }
+                return try withValue(of: Self.zone + value, in: changes) { content in
+                    content.last == nil ? nil : content.count - 1 - name.count
+                } ?? nil
+            } ?? nil
         }
 
         func compact() throws {

@@ -1,13 +1,12 @@
 #if PeerBenchmarks
     internal import CPeers
-    internal import Glibc
     internal import SynclogJournal
 
     /// SQLite with a write-ahead log synced at every commit, prepared statements, the file mapped, and one process that has
     /// it alone, as the journal has.
     ///
-    /// The table is WITHOUT ROWID: a row lies in the tree of its primary key. Ordinary rows with an index for the name were
-    /// tried; `SYNCLOG_BENCH_ROWID` makes them.
+    /// By name, the table is WITHOUT ROWID: rows lie in the tree of their primary key. By sequence they lie in the order in
+    /// which they were written, as replacing one gives it a new number.
     ///
     /// Sendable: the connection is used under `lock` where threads commit at once, else by one thread.
     final class SQLiteEngine: Engine, @unchecked Sendable {
@@ -16,7 +15,7 @@
         private var last = 0
         private let lock = Monitor(())
 
-        init(_ path: String) throws {
+        init(_ path: String, _ layout: Layout) throws {
             let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
             guard sqlite3_open_v2(path + "/store.sqlite", &database, flags, nil) == SQLITE_OK else {
                 throw BenchmarkError("sqlite: cannot open a database in \(path)")
@@ -25,7 +24,7 @@
                 "locking_mode=EXCLUSIVE", "journal_mode=WAL", "synchronous=FULL", "cache_size=-65536",
                 "mmap_size=4294967296", "wal_autocheckpoint=4096",
             ] { try run("PRAGMA " + pragma) }
-            let rows = getenv("SYNCLOG_BENCH_ROWID") == nil ? "WITHOUT ROWID" : ""
+            let rows = layout == .byName ? "WITHOUT ROWID" : ""
             try run(
                 """
                 CREATE TABLE IF NOT EXISTS record(zone INTEGER, name BLOB, seq INTEGER, value BLOB,
