@@ -7,11 +7,21 @@ public final class DirectorySource: JournalSource {
     /// Whether the connection may break while the source is well; never for a directory.
     public var isRemote: Bool { false }
     private let options: JournalOptions
+    private let leases: LeaseKeeper
 
     /// Makes a source of a directory; refuses folders that a file-sync tool copies.
-    public init(path: String, options: JournalOptions = JournalOptions()) throws(ReplicationError) {
+    ///
+    /// - Parameters:
+    ///   - path: The path of the directory.
+    ///   - options: How its journal is opened.
+    ///   - leaseRefused: Called once if the source cannot be written, and so no lease be kept in it.
+    public init(
+        path: String, options: JournalOptions = JournalOptions(),
+        leaseRefused: @escaping @Sendable (JournalError) -> Void = { _ in }
+    ) throws(ReplicationError) {
         name = path
         self.options = options
+        leases = LeaseKeeper(path: path, options: options, refused: leaseRefused)
         if let tool = try SyncFolder.tool(for: path, fileSystem: options.fileSystem) {
             throw .syncFolder(path: path, tool: tool)
         }
@@ -26,7 +36,7 @@ public final class DirectorySource: JournalSource {
             let head = try journal.head()
             let zones = try journal.followerState().flatMap { FollowerState($0)?.zones }
             return DirectoryFeed(
-                path: name, options: options,
+                path: name, options: options, leases: leases,
                 greeting: SourceGreeting(journal: journal.id, head: head, zones: zones))
         } catch {
             throw .journal(error)
@@ -59,11 +69,13 @@ final class DirectoryFeed: JournalFeed {
     let greeting: SourceGreeting
     private let path: String
     private let options: JournalOptions
+    private let leases: LeaseKeeper
     private let state = Monitor(State())
 
-    init(path: String, options: JournalOptions, greeting: SourceGreeting) {
+    init(path: String, options: JournalOptions, leases: LeaseKeeper, greeting: SourceGreeting) {
         self.path = path
         self.options = options
+        self.leases = leases
         self.greeting = greeting
     }
 
@@ -74,7 +86,7 @@ final class DirectoryFeed: JournalFeed {
         }
         old?.close()
         do throws(FollowReader.Failure) {
-            let reader = try FollowReader(path: path, options: options, request: request)
+            let reader = try FollowReader(path: path, options: options, request: request, leases: leases)
             let closed = state.withLock { state in
                 (state.reader, state.journal) = (reader, reader.journal)
                 (state.live, state.caughtUp) = (request.live, false)

@@ -27,11 +27,21 @@ struct FollowReader {
     /// That place with the session in force there, as this reader saw it.
     private var cursor: Cursor?
     private let checksCursors: Bool
+    private let leases: LeaseKeeper
+    private let wallClock: @Sendable () -> Int64
+    /// The wall time at which the lease was last looked at.
+    private var leaseTime: Int64
 
-    /// Opens the journal for reading and checks the cursor.
-    init(path: String, options: JournalOptions, request: FollowRequest) throws(Failure) {
+    /// While a follower stays, its lease is looked at once in so many microseconds.
+    static let leaseInterval: Int64 = 3_600_000_000
+
+    /// Opens the journal for reading, checks the cursor, and keeps a lease for who has one that is good.
+    init(path: String, options: JournalOptions, request: FollowRequest, leases: LeaseKeeper) throws(Failure) {
         self.request = request
         checksCursors = options.rules.checksCursors
+        self.leases = leases
+        wallClock = options.wallClock
+        leaseTime = options.wallClock()
         cursor = request.cursor
         commit = request.cursor?.position.commit ?? 0
         zones = request.zones.map { ZoneIndex($0) }
@@ -49,6 +59,12 @@ struct FollowReader {
         try wrap { () throws(JournalError) in try zones?.catchUp(journal, through: head.commit) }
         // A wrong name would make an empty copy in silence; an old filter may name what is gone by now.
         if request.cursor == nil, let missing = zones?.missing { throw .refused(.unknownZone(missing)) }
+        guard let holder = request.holder else { return }
+        // Who begins needs no deletions of before.
+        let seen = request.cursor == nil ? head.commit : commit
+        if seen > 0 { leases.renew(holder, at: seen, seenBy: journal) }
+        // The lease comes to the follower as well, now and not as news the next time.
+        head = try wrap { () throws(JournalError) in try journal.head() }
     }
 
     /// The next whole commits, about `sizeMax` bytes of them, or the head when all were given.
@@ -70,6 +86,11 @@ struct FollowReader {
         // Reading goes around files that compaction replaced meanwhile, so what it read may lack tombstones by now.
         try check()
         guard let last = blocks.last else { return .caughtUp(head) }
+        if let holder = request.holder, wallClock() - leaseTime >= Self.leaseInterval {
+            // Whoever asks for more has stored what it got, or will soon.
+            leaseTime = wallClock()
+            leases.renew(holder, at: commit, seenBy: journal)
+        }
         commit = last.lastCommit
         cursor = try wrap { () throws(JournalError) in try journal.cursor(at: .end(of: commit)) }
         return .blocks(blocks)

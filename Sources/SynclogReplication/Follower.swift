@@ -279,8 +279,9 @@ struct FollowerRun {
             return ReplicationSession.Local(
                 journal: state.source, zones: state.zones, head: head,
                 cursor: head == 0 ? nil : try journal.cursor(at: .end(of: head)),
-                sessions: head == 0 ? [] : try journal.sessions(through: head, limit: WireVersion.sessionsMax)
-            )
+                sessions: head == 0
+                    ? [] : try journal.sessions(through: head, limit: WireVersion.sessionsMax),
+                holder: state.holder)
         } catch {
             throw .journal(error)
         }

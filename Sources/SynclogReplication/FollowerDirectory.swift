@@ -30,7 +30,7 @@ struct FollowerDirectory: Sendable {
 
     /// Makes the follower.
     func create(_ id: JournalID, zones: ZoneNames?) throws(ReplicationError) -> Journal {
-        try create(at: path, id, zones: zones)
+        try create(at: path, FollowerState(source: id, zones: zones, holder: newHolder()))
     }
 
     /// Removes a follower that was made and got nothing; its journal must be closed.
@@ -42,13 +42,18 @@ struct FollowerDirectory: Sendable {
     func openShadow(_ id: JournalID, zones: ZoneNames?, fresh: Bool) throws(ReplicationError) -> Journal {
         if !fresh, let journal = try? open(at: shadow) {
             let state = try? state(of: journal)
-            if journal.id == id, state == FollowerState(source: id, zones: zones) { return journal }
+            if journal.id == id, let state, state.source == id, state.zones == zones, state.replacedBy == nil
+            {
+                return journal
+            }
             journal.close()
         }
         guard try wrap({ () throws(FileError) in try removeFollower(shadow) }) else {
             throw .journal(.notEmpty(path: shadow))
         }
-        return try create(at: shadow, id, zones: zones)
+        // The lease in the source goes over to the new copy.
+        let holder = try wrap { () throws(FileError) in try followerState(in: path) }?.holder ?? newHolder()
+        return try create(at: shadow, FollowerState(source: id, zones: zones, holder: holder))
     }
 
     /// Puts the shadow in the follower's place; both journals must be closed.
@@ -107,12 +112,16 @@ struct FollowerDirectory: Sendable {
         }
     }
 
-    private func create(at path: String, _ id: JournalID, zones: ZoneNames?) throws(ReplicationError)
-        -> Journal
-    {
+    private func newHolder() -> [UInt8] {
+        [options.random(), options.random()].flatMap { half in
+            (0..<8).map { UInt8(truncatingIfNeeded: half >> UInt64(56 - $0 * 8)) }
+        }
+    }
+
+    private func create(at path: String, _ state: FollowerState) throws(ReplicationError) -> Journal {
         do throws(JournalError) {
             return try Journal.create(
-                at: path, id: id, follower: FollowerState(source: id, zones: zones).bytes, mode: .shared,
+                at: path, id: state.source, follower: state.bytes, mode: .shared,
                 options: options)
         } catch {
             throw .journal(error)
@@ -170,7 +179,7 @@ struct FollowerDirectory: Sendable {
     /// Says in the old copy's FOLLOWER that another one takes its place.
     private func markReplaced() throws(FileError) {
         let known = try followerState(in: path)
-        var state = known ?? FollowerState(source: JournalID(high: 0, low: 0), zones: nil)
+        var state = known ?? FollowerState(source: JournalID(high: 0, low: 0), zones: nil, holder: [])
         state.replacedBy = path.utf8.split(separator: 0x2F).last.flatMap { String($0) } ?? path
         let draft = path + "/FOLLOWER.new"
         let file = try files.open(draft, .create)

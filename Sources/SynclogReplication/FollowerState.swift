@@ -2,7 +2,7 @@ internal import SynclogJournal
 
 /// What the file FOLLOWER says: whom the journal follows, and with which zones.
 ///
-/// The bytes are the CBOR array `[1, source id, zones or null, replaced by or null]`; later versions may append items.
+/// The bytes are the CBOR array `[1, source id, zones or null, replaced by or null, holder]`; later versions may append items.
 struct FollowerState: Hashable, Sendable {
     private static let version: UInt64 = 1
 
@@ -10,12 +10,15 @@ struct FollowerState: Hashable, Sendable {
     var source: JournalID
     /// The zones that are copied; nil means all.
     var zones: ZoneNames?
+    /// 16 random bytes under which the source keeps a lease for this follower.
+    var holder: [UInt8]
     /// The name of the directory that takes this one's place, once a rebuild is complete.
     var replacedBy: String?
 
-    init(source: JournalID, zones: ZoneNames?, replacedBy: String? = nil) {
+    init(source: JournalID, zones: ZoneNames?, holder: [UInt8], replacedBy: String? = nil) {
         self.source = source
         self.zones = zones
+        self.holder = holder
         self.replacedBy = replacedBy
     }
 
@@ -24,10 +27,11 @@ struct FollowerState: Hashable, Sendable {
         var reader = CBORReader(bytes)
         do throws(CBORError) {
             let count = try reader.array()
-            guard count >= 4, try reader.unsigned() == Self.version else { return nil }
+            guard count >= 5, try reader.unsigned() == Self.version else { return nil }
             source = try reader.journalID()
             zones = try reader.optional { reader throws(CBORError) in try reader.zones() }
             replacedBy = try reader.optional { reader throws(CBORError) in try reader.text() }
+            holder = try reader.byteString()
         } catch {
             return nil
         }
@@ -35,11 +39,12 @@ struct FollowerState: Hashable, Sendable {
 
     var bytes: [UInt8] {
         var writer = CBORWriter()
-        writer.array(4)
+        writer.array(5)
         writer.unsigned(Self.version)
         writer.journalID(source)
         writer.optional(zones) { $0.zones($1) }
         writer.optional(replacedBy) { $0.text($1) }
+        writer.byteString(holder)
         return writer.bytes
     }
 }

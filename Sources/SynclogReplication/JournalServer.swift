@@ -13,12 +13,32 @@ public final class JournalServer: Sendable {
     private let options: JournalOptions
     private let hello: WireHello
     private let database: (any Database)?
+    private let leases: LeaseKeeper
 
     /// Serves the journal of a directory for following, and a database, if there is one, for requests.
-    public init(
+    ///
+    /// - Parameters:
+    ///   - path: The path of the directory.
+    ///   - options: How the journal is opened.
+    ///   - database: What answers requests.
+    ///   - container: The database's container.
+    ///   - owner: The database's owner.
+    ///   - leaseRefused: Called once if the journal cannot be written, and so no lease be kept for followers.
+    public convenience init(
         path: String, options: JournalOptions = JournalOptions(), database: (any Database)? = nil,
-        container: String? = nil, owner: String? = nil
+        container: String? = nil, owner: String? = nil,
+        leaseRefused: @escaping @Sendable (JournalError) -> Void = { _ in }
     ) throws(JournalError) {
+        try self.init(
+            path: path, options: options, database: database, container: container, owner: owner,
+            leases: LeaseKeeper(path: path, options: options, refused: leaseRefused))
+    }
+
+    private init(
+        path: String, options: JournalOptions, database: (any Database)?, container: String?, owner: String?,
+        leases: LeaseKeeper
+    ) throws(JournalError) {
+        self.leases = leases
         self.path = path
         self.options = options
         self.database = database
@@ -34,12 +54,21 @@ public final class JournalServer: Sendable {
     }
 
     /// Serves a database and its journal.
+    ///
+    /// - Parameters:
+    ///   - database: The database.
+    ///   - options: How its journal is opened for following.
+    ///   - leaseRefused: Called once if the journal cannot be written, and so no lease be kept for followers.
     public convenience init(
-        database: JournalDatabase, options: JournalOptions = JournalOptions()
+        database: JournalDatabase, options: JournalOptions = JournalOptions(),
+        leaseRefused: @escaping @Sendable (JournalError) -> Void = { _ in }
     ) throws(JournalError) {
+        let path = database.journal.path
         try self.init(
-            path: database.journal.path, options: options, database: database, container: database.container,
-            owner: database.owner)
+            path: path, options: options, database: database, container: database.container,
+            owner: database.owner,
+            leases: LeaseKeeper(path: path, options: options, writer: database.journal, refused: leaseRefused)
+        )
     }
 
     /// Serves two descriptors, for instance the standard streams, until the other side ends them.
@@ -53,7 +82,8 @@ public final class JournalServer: Sendable {
     /// - Throws: What the other side did wrong. That it went away is no error.
     public func serve(_ stream: any ByteStream) async throws(ReplicationError) {
         let connection = ServedConnection(
-            WireConnection(stream), path: path, options: options, acceptsRequests: database != nil)
+            WireConnection(stream), path: path, options: options, leases: leases,
+            acceptsRequests: database != nil)
         let (requests, continuation) = AsyncStream.makeStream(of: ServedConnection.Request.self)
         let hello = hello
         startThread {
@@ -123,13 +153,18 @@ final class ServedConnection: Sendable {
     private let connection: WireConnection
     private let path: String
     private let options: JournalOptions
+    private let leases: LeaseKeeper
     private let acceptsRequests: Bool
     private let state = Monitor(State())
 
-    init(_ connection: WireConnection, path: String, options: JournalOptions, acceptsRequests: Bool) {
+    init(
+        _ connection: WireConnection, path: String, options: JournalOptions, leases: LeaseKeeper,
+        acceptsRequests: Bool
+    ) {
         self.connection = connection
         self.path = path
         self.options = options
+        self.leases = leases
         self.acceptsRequests = acceptsRequests
     }
 
@@ -221,7 +256,7 @@ final class ServedConnection: Sendable {
 
     private func send(_ id: UInt64, _ request: FollowRequest) {
         do throws(FollowReader.Failure) {
-            var reader = try FollowReader(path: path, options: options, request: request)
+            var reader = try FollowReader(path: path, options: options, request: request, leases: leases)
             let isOurs = state.withLock { state in
                 guard !state.closed, state.feedID == id else { return false }
                 state.feed = reader.journal

@@ -62,13 +62,18 @@ public struct FollowRequest: Hashable, Sendable {
     public var live: Bool
     /// The follower's sessions, newest first, for finding the last common commit.
     public var sessions: [SessionInfo]
+    /// Under what the source keeps a lease for the follower, 16 random bytes; nil for none.
+    public var holder: [UInt8]?
 
     /// Makes a request.
-    public init(cursor: Cursor?, zones: ZoneNames?, live: Bool, sessions: [SessionInfo]) {
+    public init(
+        cursor: Cursor?, zones: ZoneNames?, live: Bool, sessions: [SessionInfo], holder: [UInt8]? = nil
+    ) {
         self.cursor = cursor
         self.zones = zones
         self.live = live
         self.sessions = sessions
+        self.holder = holder
     }
 }
 

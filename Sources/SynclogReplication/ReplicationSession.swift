@@ -24,6 +24,8 @@ struct ReplicationSession: Sendable {
         var cursor: Cursor?
         /// Newest first.
         var sessions: [SessionInfo] = []
+        /// Under what the source keeps a lease for it.
+        var holder: [UInt8]?
     }
 
     enum Input: Sendable {
@@ -190,7 +192,8 @@ struct ReplicationSession: Sendable {
         check = BlockSequence()
         return .follow(
             FollowRequest(
-                cursor: local.cursor, zones: settings.zones, live: settings.live, sessions: local.sessions))
+                cursor: local.cursor, zones: settings.zones, live: settings.live, sessions: local.sessions,
+                holder: local.holder))
     }
 
     private mutating func received(_ event: FeedEvent) -> Action {

@@ -167,11 +167,14 @@ extension SourceAddress {
     /// - Parameters:
     ///   - options: How the journal of a directory is opened.
     ///   - sshProgram: What is run for `ssh://`.
+    ///   - leaseRefused: Called once if a directory cannot be written, and so no lease be kept in it.
     public func source(
-        options: JournalOptions = JournalOptions(), sshProgram: String = "ssh"
+        options: JournalOptions = JournalOptions(), sshProgram: String = "ssh",
+        leaseRefused: @escaping @Sendable (JournalError) -> Void = { _ in }
     ) throws(ReplicationError) -> any JournalSource {
         switch self {
-        case .directory(let path): return try DirectorySource(path: path, options: options)
+        case .directory(let path):
+            return try DirectorySource(path: path, options: options, leaseRefused: leaseRefused)
         case .command, .ssh:
             return StreamSource(name: streamName) { () throws(ReplicationError) in
                 try self.stream(sshProgram: sshProgram)

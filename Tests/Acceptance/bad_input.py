@@ -6,10 +6,11 @@ import subprocess
 
 from support import *
 
-path, other = new_journal(), new_journal()
+path, other, served = new_journal(), new_journal(), new_journal()
 for number in range(3):
     must("put", "data", f"n{number}", f"text={number}", directory=path)
 must("put", "data", "x", "text=1", directory=other)
+must("put", "data", "x", "text=1", directory=served)
 foreign_cursor = json.loads(must("dump", "-o", "json", "-n", "1", "--no-pager", directory=other))["__CURSOR"]
 base = temporary()
 
@@ -33,7 +34,7 @@ silent = file("silent.sh", b"#!/bin/sh\nexit 0\n", 0o755)
 half = file("half.py", f"""#!/usr/bin/python3
 # Passes 300 bytes of what the server says, and ends.
 import os, subprocess
-server = subprocess.Popen([{SYNCLOG!r}, "-D", {path!r}, "serve", "--stdio"], stdout=subprocess.PIPE)
+server = subprocess.Popen([{SYNCLOG!r}, "-D", {served!r}, "serve", "--stdio"], stdout=subprocess.PIPE)
 left = 300
 while left and (data := os.read(server.stdout.fileno(), left)):
     os.write(1, data)

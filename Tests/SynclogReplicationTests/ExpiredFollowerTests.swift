@@ -4,7 +4,7 @@ import Testing
 
 @testable import SynclogReplication
 
-/// A source that forgets tombstones at once, and copies of it in a chain.
+/// A source that forgets tombstones at once, and copies of it in a chain, without leases.
 private final class Forgetful {
     let files = MemoryFileSystem()
     let clock = ManualClock()
@@ -31,7 +31,7 @@ private final class Forgetful {
         var options = Follower.Options()
         options.journal = .test(files, seed: 9, clock: clock)
         let source = try DirectorySource(path: from, options: .test(files, seed: 4, clock: clock))
-        return try Follower(at: to, source: source, options: options).run()
+        return try Follower(at: to, source: Leaseless(source), options: options).run()
     }
 
     /// The newest state of each key, as a journal has it and as the model says; tombstones count as nothing.
@@ -102,7 +102,7 @@ private final class Forgetful {
         options.live = true
         options.journal = .test(pair.files, seed: 9, clock: pair.clock)
         let source = try DirectorySource(path: "/a", options: .test(pair.files, seed: 4, clock: pair.clock))
-        let follower = Follower(at: "/b", source: source, options: options)
+        let follower = Follower(at: "/b", source: Leaseless(source), options: options)
         let seen = Monitor<UInt64>(0)
         let run = Task {
             try await follower.run { progress in

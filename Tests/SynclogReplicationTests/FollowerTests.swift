@@ -170,9 +170,10 @@ import Testing
         let follower = pair.follower(source, live: true)
         let head = try await pair.open().head().commit
         let report = try await follower.run { progress in
-            if progress.state == .caughtUp, progress.head == head { follower.stop() }
+            if progress.state == .caughtUp, progress.head >= head { follower.stop() }
         }
-        #expect(report.head == head && source.connections.withLock { $0 } == 4)
+        // Each new connection may have moved the lease.
+        #expect(report.head >= head && source.connections.withLock { $0 } == 4)
         #expect(try pair.commits(pair.copy) == pair.commits(pair.source))
     }
 }

@@ -49,9 +49,9 @@ import Testing
 
 @Suite struct FollowerStateTests {
     @Test(arguments: [
-        FollowerState(source: someID, zones: nil),
-        FollowerState(source: someID, zones: ZoneNames([])),
-        FollowerState(source: someID, zones: ZoneNames(["é", "e\u{301}"]), replacedBy: "copy"),
+        FollowerState(source: someID, zones: nil, holder: [UInt8](0..<16)),
+        FollowerState(source: someID, zones: ZoneNames([]), holder: []),
+        FollowerState(source: someID, zones: ZoneNames(["é", "e\u{301}"]), holder: [1], replacedBy: "copy"),
     ])
     func `it reads back as it was written, and with items of a newer version`(state: FollowerState) {
         #expect(FollowerState(state.bytes) == state)

@@ -211,3 +211,33 @@ final class RefusingSource: JournalSource {
         func close() { inner.close() }
     }
 }
+
+/// Follows without the name of a lease, as a follower of a source that cannot be written does.
+final class Leaseless: JournalSource {
+    let name = "the leaseless source"
+    let isRemote = false
+    private let inner: any JournalSource
+
+    init(_ inner: any JournalSource) { self.inner = inner }
+
+    func connect() throws(ReplicationError) -> any JournalFeed { Feed(try inner.connect()) }
+
+    private final class Feed: JournalFeed {
+        let greeting: SourceGreeting
+        private let inner: any JournalFeed
+
+        init(_ inner: any JournalFeed) {
+            self.inner = inner
+            greeting = inner.greeting
+        }
+
+        func follow(_ request: FollowRequest) throws(ReplicationError) {
+            var request = request
+            request.holder = nil
+            try inner.follow(request)
+        }
+
+        func next() throws(ReplicationError) -> FeedEvent { try inner.next() }
+        func close() { inner.close() }
+    }
+}

@@ -22,7 +22,7 @@ let someMessages: [WireMessage] = [
             cursor: someCursor, zones: ZoneNames(["b", "a"]), live: true,
             sessions: [
                 SessionInfo(label: 3, commit: 70, clock: .min), SessionInfo(label: 2, commit: 1, clock: .max),
-            ])),
+            ], holder: [UInt8](1...16))),
     .blocks(
         id: 2,
         [

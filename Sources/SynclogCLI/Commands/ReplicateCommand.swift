@@ -1,4 +1,5 @@
 import SynclogJournal
+import SynclogRecords
 import SynclogReplication
 
 extension Command {
@@ -38,7 +39,7 @@ extension Command {
         options.journal.lockTimeout = try invocation.lockTimeout()
         let report: Follower.Report
         do throws(ReplicationError) {
-            let source = try SourceAddress(words[0]).source()
+            let source = try SourceAddress(words[0]).source(leaseRefused: noticeNoLease)
             report = try Follower(at: directory, source: source, options: options).run { progress in
                 show(progress, console)
             }
@@ -79,4 +80,13 @@ extension Command {
             console.notice("synclog: \(shown(error.description)); trying again in \(seconds) s")
         }
     }
+}
+
+/// Says that a source keeps no lease, so that a follower has only the retention; any thread.
+func noticeNoLease(_ error: JournalError) {
+    let why =
+        if case .readOnly = error { "it cannot be written" } else { shown(SyncError(error).description) }
+    Console.standardError(
+        "synclog: the source keeps no lease for this copy: \(why); away for longer than 30 days it is made anew\n"
+    )
 }

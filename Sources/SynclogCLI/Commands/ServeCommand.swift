@@ -27,7 +27,7 @@ extension Command {
         let local = try open(directory, options)
         defer { local.close() }
         let server = try journal { () throws(JournalError) in
-            try JournalServer(database: local, options: options)
+            try JournalServer(database: local, options: options, leaseRefused: noticeNoLease)
         }
         do throws(ReplicationError) {
             try await server.serve(input: 0, output: 1)

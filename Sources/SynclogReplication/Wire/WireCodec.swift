@@ -56,7 +56,7 @@ extension WireMessage {
             writer.optional(hello.container) { $0.text($1) }
             writer.optional(hello.owner) { $0.text($1) }
         case .follow(let id, let request):
-            start(.follow, 5)
+            start(.follow, 6)
             writer.unsigned(id)
             writer.optional(request.cursor) { $0.cursor($1) }
             writer.optional(request.zones) { $0.zones($1) }
@@ -68,6 +68,7 @@ extension WireMessage {
                 writer.unsigned(session.commit)
                 writer.integer(session.clock)
             }
+            writer.optional(request.holder) { $0.byteString($1) }
         case .blocks(let id, let blocks):
             start(.blocks, 2)
             writer.unsigned(id)
@@ -160,7 +161,7 @@ extension WireMessage {
             hello.owner = try reader.optional { reader throws(CBORError) in try reader.text() }
             message = .hello(hello)
         case .follow:
-            known = 5
+            known = 6
             try reader.need(known, of: count)
             let id = try reader.unsigned()
             let cursor = try reader.optional { reader throws(CBORError) in try reader.cursor() }
@@ -169,8 +170,10 @@ extension WireMessage {
             let sessions = try reader.list(max: WireVersion.sessionsMax) { reader throws(CBORError) in
                 try reader.session()
             }
+            let holder = try reader.optional { reader throws(CBORError) in try reader.holder() }
             message = .follow(
-                id: id, FollowRequest(cursor: cursor, zones: zones, live: live, sessions: sessions))
+                id: id,
+                FollowRequest(cursor: cursor, zones: zones, live: live, sessions: sessions, holder: holder))
         case .blocks:
             known = 2
             try reader.need(known, of: count)

@@ -138,6 +138,14 @@ extension CBORReader {
         return JournalID(high: half(bytes[..<8]), low: half(bytes[8...]))
     }
 
+    /// Reads the name of a lease: 16 bytes, as others would only fill the journal.
+    mutating func holder() throws(CBORError) -> [UInt8] {
+        let failure = error()
+        let bytes = try byteString()
+        guard bytes.count == 16 else { throw failure }
+        return bytes
+    }
+
     mutating func journalHead() throws(CBORError) -> JournalHead {
         try fields(3) { reader throws(CBORError) in
             JournalHead(
