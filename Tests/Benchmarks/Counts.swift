@@ -34,17 +34,17 @@ struct Counts {
         defer { engine.close() }
         let records = workload.records
         try Self.commit(records[..<10_000], 250, engine)
-        try tell("bulk-allocations", "per entry", limit: 10, of: 10_000) {
+        try tell("bulk-allocations", "per entry", limit: 0.33, of: 10_000) {
             try Self.commit(records[10_000..<20_000], 250, engine)
         }
         try Self.commit(records[20_000..<20_100], 1, engine)
         let before = engine.files.counts
-        try tell("commit-allocations", "per commit of one entry", limit: 100, of: 200) {
+        try tell("commit-allocations", "per commit of one entry", limit: 42, of: 200) {
             try Self.commit(records[20_100..<20_300], 1, engine)
         }
         let after = engine.files.counts
-        tell("commit-syncs", "per commit", Double(after.dataSyncs - before.dataSyncs) / 200, limit: 1.01)
-        tell("commit-reads", "per commit", Double(after.reads - before.reads) / 200, limit: 0.01)
+        tell("commit-syncs", "per commit", Double(after.dataSyncs - before.dataSyncs) / 200, limit: 1)
+        tell("commit-reads", "per commit", Double(after.reads - before.reads) / 200, limit: 0)
     }
 
     private static func commit(
@@ -59,23 +59,25 @@ struct Counts {
         let files = PosixFileSystem()
         let engine = try JournalEngine(path, mode: .readOnly, files: files)
         defer { engine.close() }
-        tell("open-files", "opened by opening", Double(files.counts.opens), limit: 10)
-        tell("open-bytes", "read by opening", Double(files.counts.bytesRead), limit: 300_000)
+        tell("open-files", "opened by opening", Double(files.counts.opens), limit: 2)
+        tell("open-bytes", "read by opening", Double(files.counts.bytesRead), limit: 165_000)
         let head = Int(try engine.journal.head().commit)
         let before = files.counts
         let found = try engine.walk(after: head - 100)
         guard found.count == 100 else { throw BenchmarkError("the delta has \(found.count) changes") }
         let after = files.counts
-        tell("delta-files", "opened by a delta of 100", Double(after.opens - before.opens), limit: 4)
+        tell("delta-files", "opened by a delta of 100", Double(after.opens - before.opens), limit: 0)
         tell(
             "delta-bytes", "read by a delta of 100", Double(after.bytesRead - before.bytesRead),
-            limit: 300_000)
+            limit: 32_000)
 
         let all = try engine.walk(after: 0)
-        try tell("scan-allocations", "per entry", limit: 10, of: all.count) { _ = try engine.walk(after: 0) }
+        try tell("scan-allocations", "per entry", limit: 0.015, of: all.count) {
+            _ = try engine.walk(after: 0)
+        }
         let names = (0..<1000).map { workload.records[$0 * 20].name }
         for name in names { _ = try engine.get(name) }
-        try tell("point-allocations", "per read", limit: 100, of: names.count) {
+        try tell("point-allocations", "per read", limit: 4.1, of: names.count) {
             for name in names { _ = try engine.get(name) }
         }
     }

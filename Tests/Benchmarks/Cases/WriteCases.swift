@@ -28,9 +28,10 @@ extension BenchmarkRun {
     mutating func measureCommits(_ stores: [Store]) throws {
         let single = options.wants("commit1", "commit16")
         let slices = 8
-        let perSlice = min(100, max(25, options.scale / 1000))
-        let count = (slices + 1) * perSlice
-        let extra = Workload(seed: options.seed &+ 2, count: 17 * count, size: 256).records
+        let perSlice = min(50, max(25, options.scale / 1000))
+        let perThread = 20
+        let count = (slices + 1) * perSlice + slices * 16 * perThread
+        let extra = Workload(seed: options.seed &+ 2, count: count, size: 256).records
         var rest = extra[...]
         func take(_ count: Int) -> ArraySlice<Workload.Record> {
             defer { rest = rest.dropFirst(count) }
@@ -59,7 +60,7 @@ extension BenchmarkRun {
         }
         guard options.wants("commit16") else { return }
         for _ in 0..<slices {
-            let list = take(16 * perSlice)
+            let list = take(16 * perThread)
             try Self.alternate(stores, times: 1) { store in
                 measurements.add("commit16", store.name, try Self.concurrently(store, list))
             }
