@@ -6,6 +6,7 @@ struct BenchmarkOptions {
     var cases: [BenchmarkCase] = []
     var json = false
     var counts = false
+    var alone = false
     var help = false
     var tool: String?
 
@@ -15,6 +16,7 @@ struct BenchmarkOptions {
             switch word {
             case "--json": json = true
             case "--counts": counts = true
+            case "--alone": alone = true
             case "-h", "--help": help = true
             case "--case":
                 let names = try Self.value(of: word, &words)
@@ -79,6 +81,7 @@ struct BenchmarkOptions {
               --rounds N          how often everything is done (3)
               --seed N            another workload (1)
               --case NAME,...     only these cases; may be given again
+              --alone             without the peers
               --json              one JSON object a line
               --counts            count allocations, bytes and files instead of measuring
                                   times; fails if there are more than allowed

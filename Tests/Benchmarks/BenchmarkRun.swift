@@ -56,9 +56,10 @@ struct BenchmarkRun {
     }
 
     mutating func run() throws {
-        if !Contestant.peersAreThere {
+        if !Contestant.peersAreThere || options.alone {
             for kind in options.cases {
-                measurements.skip(kind.name, "peers", "built without --traits PeerBenchmarks")
+                measurements.skip(
+                    kind.name, "peers", options.alone ? "--alone" : "built without --traits PeerBenchmarks")
             }
         }
         for round in 0..<options.rounds { try run(round) }
@@ -70,8 +71,9 @@ struct BenchmarkRun {
         if usesStores {
             // Each is the first in its turn.
             var stores: [Store] = []
-            for place in Contestant.all.indices {
-                stores.append(try Store(Contestant.all[(place + round) % Contestant.all.count]))
+            let contestants = options.alone ? Array(Contestant.all.prefix(1)) : Contestant.all
+            for place in contestants.indices {
+                stores.append(try Store(contestants[(place + round) % contestants.count]))
             }
             try measureBulk(stores)
             if options.wants("memory") { try measureMemory(stores) }

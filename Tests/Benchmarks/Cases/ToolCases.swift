@@ -81,7 +81,7 @@ extension BenchmarkRun {
             }
             measurements.add("put-cold", "sqlite", other * 1000)
         }
-        if tools.sqlite == nil, Contestant.peersAreThere {
+        if tools.sqlite == nil, Contestant.peersAreThere, !options.alone {
             measurements.skip("put-cold", "sqlite", "no program sqlite3: apt-get install sqlite3")
         }
     }
@@ -125,7 +125,7 @@ final class ToolStores {
         let count = min(options.scale, Self.countMax)
         if options.wants("put-cold") {
             try Self.fill(store, count, options.seed)
-            if Contestant.peersAreThere, ChildProcess.find("sqlite3") != nil {
+            if Contestant.peersAreThere, !options.alone, ChildProcess.find("sqlite3") != nil {
                 try fillSQLite(Array(Workload(seed: options.seed, count: count).records))
             }
         }
