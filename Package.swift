@@ -53,6 +53,8 @@ let package = Package(
             dependencies: [
                 "SynclogCLI", "SynclogJournal", "SynclogRecords", "SynclogReplication", "TestSupport",
             ]),
+        .testTarget(
+            name: "SynclogTestKitTests", dependencies: ["SynclogJournal", "SynclogTestKit", "TestSupport"]),
         .testTarget(name: "DocumentationTests", dependencies: ["SynclogRecords", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]

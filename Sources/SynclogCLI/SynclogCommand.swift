@@ -5,7 +5,7 @@ struct SynclogCommand {
     static let commands: [Command] = [
         .demo, .initialize, .zones, .zone, .put, .get, .delete, .list, .import, .export, .dump, .replicate,
         .serve,
-        .verify, .compact, .snapshot, .promote, .stats,
+        .verify, .compact, .snapshot, .promote, .stats, .crashtest,
     ]
 
     static func main() async {

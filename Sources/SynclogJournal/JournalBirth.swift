@@ -62,6 +62,8 @@ struct JournalBirth {
                 try file.truncate(to: 0)
                 try file.write(follower, at: 0)
                 try file.sync()
+                // Its name goes first: a segment without it would be a journal that follows nobody.
+                try fileSystem.syncDirectory(path)
             }
         } catch {
             throw Self.journalError(error, path)

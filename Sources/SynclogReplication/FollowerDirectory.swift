@@ -231,7 +231,8 @@ struct FollowerDirectory: Sendable {
                 try files.remove(file)
             }
         }
-        // The mark goes last: what is left after a crash is still known for what it is.
+        // The mark goes last: what is left after a crash is still known for what it is. Names are not lost in order.
+        try files.syncDirectory(path)
         if names.contains("FOLLOWER") { try files.remove(path + "/FOLLOWER") }
         try files.removeDirectory(path)
         return true

@@ -157,7 +157,7 @@ extension Journal {
         guard !floors.isEmpty else { return true }
         let highest = floors.lazy.filter { $0.key != Floor.sessions }.map(\.value).max() ?? 0
         let raised = floors.merging(highest > 0 ? [Floor.highest: highest] : [:]) { $1 }
-        let leases = try turn.refreshed().leases()
+        let leases = options.rules.respectsLeases ? try turn.refreshed().leases() : []
         let committed: Committed<Bool> = try commit { transaction throws(JournalError) in
             for (holder, _) in leases {
                 guard let stored = try transaction.entry(for: Lease.key(holder)),

@@ -58,7 +58,6 @@ extension LiveJournal {
         /// The number of blocks up to the end of the last whole commit.
         var whole = 0
         var wholeEnd: UInt64
-        var footer: SegmentFooter?
         var findings: TailFindings
     }
 
@@ -84,19 +83,20 @@ extension LiveJournal {
                 }
             case .footer(let footer):
                 tail.findings.proven = max(tail.findings.proven, footer.lastCommit)
-                if scanner.offset == size { tail.footer = footer }
-            case .index, .filler: continue
+            case .index: continue
+            case .filler:
+                // Of a group that was torn the first sector may be missing: then the old filler covers the rest of it.
+                guard let found = try scanner.findHeader(from: scanner.frameOffset + 8),
+                    found.offset < scanner.offset
+                else { continue }
+                tail.findings.damage = (tail.wholeEnd, "a filler covers blocks")
+                try noteHeaders(&scanner, from: scanner.frameOffset + 8, &tail.findings)
+                break scanning
             case .end: break scanning
             case .damaged(let reason):
                 tail.findings.damage = (tail.wholeEnd, reason)
                 // The header right there may be whole though its payload is not: its number is taken too.
-                var next = try scanner.findHeader(from: scanner.offset)
-                while let found = next {
-                    tail.findings.proven = max(tail.findings.proven, found.header.syncedThrough)
-                    tail.findings.highestSeen = max(tail.findings.highestSeen, found.header.lastCommit)
-                    scanner.resume(at: found.offset, chain: 0)
-                    next = try scanner.findHeader(from: found.offset + 1)
-                }
+                try noteHeaders(&scanner, from: scanner.offset, &tail.findings)
                 break scanning
             }
         }
@@ -104,6 +104,18 @@ extension LiveJournal {
             tail.findings.damage = (tail.wholeEnd, "commit is not whole")
         }
         return tail
+    }
+
+    /// Takes what block headers from a place on prove, and the numbers that they name.
+    private func noteHeaders(
+        _ scanner: inout FrameScanner, from place: UInt64, _ findings: inout TailFindings
+    ) throws(JournalError) {
+        var next = try scanner.findHeader(from: place)
+        while let found = next {
+            findings.proven = max(findings.proven, found.header.syncedThrough)
+            findings.highestSeen = max(findings.highestSeen, found.header.lastCommit)
+            next = try scanner.findHeader(from: found.offset + 1)
+        }
     }
 
     private func recover(_ segment: OpenSegment, size: UInt64) throws(JournalError) {
@@ -128,7 +140,7 @@ extension LiveJournal {
         if !survivors.isEmpty {
             try moveSurvivors(survivors, of: segment)
             recoveryNote = recoveryNote ?? note("survivors", segment.header.number, tail.wholeEnd, 0)
-        } else if tail.footer != nil, verdict == .clean {
+        } else if verdict == .clean, try confirmSeal(segment, size: size) {
             // The segment was sealed, but its successor was not published.
             guard try segment.loadSealed(size: size) else { throw .closed }
             try startSegment(after: segment)
@@ -201,20 +213,36 @@ extension LiveJournal {
         try seal(old)
     }
 
-    /// A crash between publishing a recovered segment and cutting the old one left that one unsealed.
+    /// A crash between publishing a segment and HEAD may have left the one before unsealed, its seal torn or never synced.
     private func sealPredecessor() throws(JournalError) {
-        guard segments.count >= 2 else { return }
+        guard segments.count >= 2, try slot?.segment != live.header.number else { return }
         let previous = segments[segments.count - 2]
-        let open = try previous.open()
-        guard open.content.withLock({ $0.footer }) == nil else { return }
-        if let damage = open.content.withLock({ $0.damage }) { throw .corrupted(damage) }
+        let limit = try live.header.previousLast
         let (file, header) = try Segment.openFile(
             previous.path, fileSystem: options.fileSystem, writing: true)
-        let writable = OpenSegment(path: previous.path, file: file, header: header, budget: directory.budget)
-        let content = open.content.withLock { $0 }
-        writable.content.withLock { $0 = content }
-        try seal(writable)
-        previous.adopt(writable)
+        let open = OpenSegment(path: previous.path, file: file, header: header, budget: directory.budget)
+        let size = try journalErrors { () throws(FileError) in try file.status() }.size
+        if try confirmSeal(open, size: size) { return }
+        try open.scan(to: size, through: limit)
+        if let damage = open.content.withLock({ $0.damage }) { throw .corrupted(damage) }
+        guard open.content.withLock({ $0.lastCommit }) == limit else {
+            throw .missingSegment(path: directory.path, number: previous.name.number)
+        }
+        try seal(open)
+        previous.adopt(open)
+    }
+
+    /// Makes a whole seal durable.
+    ///
+    /// What is there may never have been synced, or a sync of it failed, and only what this process writes and syncs itself is
+    /// known to be on the disk. The bytes stay as they are, for the file may have a name elsewhere.
+    /// - Returns: False if there is no whole seal.
+    private func confirmSeal(_ segment: OpenSegment, size: UInt64) throws(JournalError) -> Bool {
+        guard let start = try segment.startOfSeal(size: size) else { return false }
+        let bytes = try segment.file.bytes(at: start, count: Int(size - start))
+        try journalErrors { () throws(FileError) in try segment.file.write(bytes, at: start) }
+        do { try segment.file.syncData() } catch { throw .durabilityUnknown(error) }
+        return true
     }
 
     /// Removes what crashed processes left in `tmp`, if nobody compacts.

@@ -39,4 +39,29 @@ extension OpenSegment {
         }
         return rows + tail.filter { $0.lastCommit >= commit }
     }
+
+    /// Where a whole seal begins; nil if there is none, or if a crash tore the index of one that has its footer.
+    func startOfSeal(size: UInt64) throws(JournalError) -> UInt64? {
+        guard size >= UInt64(SegmentHeader.size + SegmentFooter.size) else { return nil }
+        let bytes = try file.bytes(at: size - UInt64(SegmentFooter.size), count: SegmentFooter.size)
+        guard let footer = SegmentFooter(bytes, salt: header.salt, fileSize: size) else { return nil }
+        var scanner = FrameScanner(
+            file: file, salt: header.salt, offset: footer.blocksEnd, limit: size, chain: footer.chain)
+        scanning: while true {
+            switch try scanner.next() {
+            case .filler, .index, .footer: continue
+            case .end: break scanning
+            case .block, .damaged: return nil
+            }
+        }
+        do throws(JournalError) {
+            try IndexPart(
+                file: file, salt: header.salt, offset: footer.indexOffset, root: footer.root, budget: budget
+            ).verify()
+        } catch {
+            guard case .corrupted = error else { throw error }
+            return nil
+        }
+        return footer.blocksEnd
+    }
 }

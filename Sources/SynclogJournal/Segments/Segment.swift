@@ -75,7 +75,7 @@ final class OpenSegment: Sendable {
     let file: any File
     let header: SegmentHeader
     let content: Monitor<SegmentContent>
-    private let budget: PageBudget
+    let budget: PageBudget
 
     init(path: String, file: any File, header: SegmentHeader, budget: PageBudget) {
         self.budget = budget
@@ -145,6 +145,7 @@ final class OpenSegment: Sendable {
         var state = content.withLock { $0 }
         var scanner = FrameScanner(
             file: file, salt: header.salt, offset: state.end, limit: limit, chain: state.chain)
+        var checkpoint: UInt64?
         scanning: while true {
             switch try scanner.next() {
             case .block(let blockHeader, let raw):
@@ -154,10 +155,12 @@ final class OpenSegment: Sendable {
                         scanner.frameOffset, "block holds no valid entries", state.lastCommit)
                     break scanning
                 }
+                state.checkpoint = checkpoint ?? state.checkpoint
+                checkpoint = nil
             case .index:
-                // A checkpoint that another process wrote: its blocks are in the tail already.
-                state.checkpoint = scanner.frameOffset + 8
-                state.end = scanner.offset
+                // A checkpoint that another process wrote: its blocks are in the tail already. It counts with the block
+                // that was written with it; without one it is a seal that a crash cut short.
+                checkpoint = scanner.frameOffset + 8
             case .filler: continue
             case .footer, .end: break scanning
             case .damaged(let reason):

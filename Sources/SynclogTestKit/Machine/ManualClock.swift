@@ -2,25 +2,28 @@ public import SynclogJournal
 
 /// A wall clock that moves only when told, and by a fixed step at each look.
 public final class ManualClock: Sendable {
-    private let now: Monitor<Int64>
+    private let time: Monitor<Int64>
     private let step: Int64
 
     /// Starts at a time in microseconds since 1970; each look moves it on by `step`.
     public init(at start: Int64 = 1_700_000_000_000_000, step: Int64 = 1000) {
-        now = Monitor(start)
+        time = Monitor(start)
         self.step = step
     }
 
     /// The time in microseconds since 1970.
     public func read() -> Int64 {
-        now.withLock { now in
+        time.withLock { now in
             now += step
             return now
         }
     }
 
+    /// The time in microseconds since 1970, without moving on.
+    public var now: Int64 { time.withLock { $0 } }
+
     /// Sets the time, backwards too.
-    public func set(_ time: Int64) { now.withLock { $0 = time } }
+    public func set(_ time: Int64) { self.time.withLock { $0 = time } }
 }
 
 /// Random numbers from a seed, for many threads.

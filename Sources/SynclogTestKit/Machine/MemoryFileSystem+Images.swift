@@ -105,6 +105,25 @@ extension MemoryFileSystem {
         }
     }
 
+    /// Writes a directory with everything in it to another file system, for instance the real one; the target must not exist.
+    public func write(
+        _ path: String, to target: String, of files: any FileSystem = PosixFileSystem.shared
+    ) throws(FileError) {
+        try files.makeDirectory(target)
+        for (name, bytes) in image(of: path).sorted(by: { $0.key < $1.key }) {
+            if name.hasSuffix("/") {
+                try files.makeDirectory(target + "/" + name.dropLast())
+                continue
+            }
+            let file = try files.open(target + "/" + name, .createNew)
+            var failure: FileError?
+            unsafe bytes.withUnsafeBytes { buffer in
+                do throws(FileError) { try unsafe file.write(buffer, at: 0) } catch { failure = error }
+            }
+            if let failure { throw failure }
+        }
+    }
+
     /// Every file below a directory with its bytes, by path relative to it; for "nothing was changed".
     public func image(of path: String) -> [String: [UInt8]] {
         state.withLock { state in

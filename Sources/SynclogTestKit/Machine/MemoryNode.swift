@@ -75,7 +75,14 @@ final class MemoryNode: @unchecked Sendable {
     }
 
     /// What a failed sync does: the pages count as clean, readers go on seeing them, the disk never gets them.
-    func loseUnsynced() { pending = [] }
+    ///
+    /// A size that was set is not content and stays to be carried.
+    func loseUnsynced() {
+        pending.removeAll { change in
+            if case .write = change { return true }
+            return false
+        }
+    }
 
     // MARK: - Names
 

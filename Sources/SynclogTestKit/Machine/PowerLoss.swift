@@ -84,8 +84,9 @@ struct PowerLossDecider {
         for sector in touched.sorted() {
             let last =
                 survives() ? node.pending.count : Int(generator.next() % UInt64(node.pending.count + 1))
-            let range = sector * Self.sectorSize..<min(sector * Self.sectorSize + Self.sectorSize, size)
-            guard range.lowerBound < range.upperBound else { continue }
+            let start = sector * Self.sectorSize
+            guard start < size else { continue }
+            let range = start..<min(start + Self.sectorSize, size)
             for (place, change) in node.pending.enumerated() {
                 switch change {
                 case .write(let offset, let bytes):

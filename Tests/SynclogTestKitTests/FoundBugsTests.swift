@@ -1,0 +1,44 @@
+import SynclogTestKit
+import Testing
+
+/// Bugs that the crash test found in the journal, each with the script that showed it.
+@Suite struct FoundBugsTests {
+    private func expectClean(_ text: String, seeds: Range<UInt64>) throws {
+        let script = try CrashScript(name: "found", text: text)
+        for seed in seeds {
+            var test = CrashTest(seed: seed, script: script)
+            test.lossesPerCall = 2
+            let report = test.run()
+            #expect(report.states > 50)
+            if let failure = report.failure {
+                Issue.record("seed \(seed), \(failure.place): \(failure.reason)\n\(script)")
+            }
+        }
+    }
+
+    /// The power went while a segment was sealed: the footer's sector reached the disk, a page of the index did not. The footer
+    /// alone was taken for a whole seal, and the journal could not be opened again.
+    @Test func `the footer of a seal reached the disk and its index did not`() throws {
+        try expectClean("group 4\ngroup 4\ngroup 2\nput 4\nput 4", seeds: 1..<3)
+    }
+
+    /// A process was killed between writing a seal and syncing it. The next one found the seal in the page cache and began the
+    /// segment behind it; when the power went, the seal was torn though its successor was there. So was a seal that was
+    /// made again behind a torn one.
+    @Test func `a seal that a killed process never synced`() throws {
+        try expectClean("processes 2\nput 4\nput 4\n@2 put 4\nput 4\n@2 put 4\nput 4", seeds: 2..<4)
+    }
+
+    /// A new copy had its first segment's name on the disk before the name of its file FOLLOWER, or lost the latter first when it was
+    /// taken away: the directory was then neither a follower nor empty, and the next run stopped.
+    @Test func `a follower's mark is there as long as its segments`() throws {
+        try expectClean(
+            "put 2\nfollow\ndelete 2\nput 1\nage 40\nput 1\ncompact-all\nput 1\nfollow", seeds: 9..<11)
+    }
+
+    /// Of a group that was torn the first sector was missing, so that the filler from before it covered the rest; the numbers in there
+    /// were given again.
+    @Test func `a filler covers blocks of a torn group`() throws {
+        try expectClean("exclusive\nput 3\nput 3\ndelete 4\nput 4\nput 4\nput 1\ngroup 3", seeds: 17..<20)
+    }
+}
