@@ -33,7 +33,7 @@ extension File {
     }
 
     /// Writes an array's bytes at an offset.
-    func write(_ bytes: [UInt8], at offset: UInt64) throws(FileError) {
+    public func write(_ bytes: [UInt8], at offset: UInt64) throws(FileError) {
         var failure: FileError?
         unsafe bytes.withUnsafeBytes { buffer in
             do throws(FileError) { try unsafe write(buffer, at: offset) } catch { failure = error }

@@ -114,30 +114,11 @@ final class SweepState: Sendable {
             })
     }
 
-    private enum Crash: CustomStringConvertible {
-        case killed
-        case powerLoss(PowerLoss)
-
-        var description: String {
-            switch self {
-            case .killed: "all processes killed"
-            case .powerLoss(let loss): "power lost, kept \(loss)"
-            }
-        }
-    }
-
     /// Checks what crashes of all kinds would leave now.
     private func look(at place: String) {
         var generator = generator.withLock { $0 }
         defer { self.generator.withLock { [generator] in $0 = generator } }
-        var crashes: [Crash] = [.killed, .powerLoss(.nothingUnsynced)]
-        if machine.hasUnsynced {
-            crashes.append(.powerLoss(.everything))
-            for turn in 0..<test.lossesPerCall {
-                let seed = generator.next()
-                crashes.append(.powerLoss(turn % 4 == 0 ? .anyCalls(seed: seed) : .anySectors(seed: seed)))
-            }
-        }
+        let crashes = machine.crashes(lossesPerCall: test.lossesPerCall, &generator)
         for crash in crashes {
             guard let failure = check(crash, place, &generator) else { continue }
             report.withLock { if $0.failure == nil { $0.failure = failure } }
@@ -145,14 +126,8 @@ final class SweepState: Sendable {
         }
     }
 
-    private static func image(_ machine: MemoryFileSystem, _ crash: Crash) -> MemoryFileSystem {
-        switch crash {
-        case .killed: machine.copy()
-        case .powerLoss(let loss): machine.afterPowerLoss(loss)
-        }
-    }
-
-    private func check(_ crash: Crash, _ place: String, _ generator: inout SeededGenerator) -> CrashTest
+    private func check(_ crash: CrashSweep.Crash, _ place: String, _ generator: inout SeededGenerator)
+        -> CrashTest
         .Failure?
     {
         let state = report.withLock { report in
@@ -160,7 +135,7 @@ final class SweepState: Sendable {
             if test.script.processes > 1 { report.sharedStates += 1 }
             return report.states
         }
-        var image = Self.image(machine, crash)
+        var image = machine.after(crash)
         var oracle = oracle.withLock { $0 }
         oracle.relaxedIsOpen()
         var text = "before \(place): \(crash)"
@@ -199,7 +174,7 @@ final class SweepState: Sendable {
             runner.perform(step)
         }
         let seed = generator.next()
-        let crash: Crash =
+        let crash: CrashSweep.Crash =
             switch generator.next() % 4 {
             case 0: .killed
             case 1: .powerLoss(.nothingUnsynced)
@@ -208,7 +183,7 @@ final class SweepState: Sendable {
             }
         var after = shared.withLock { $0 }
         after.relaxedIsOpen()
-        return ((Self.image(image, crash), after), "again \(last) calls later: \(crash)")
+        return ((image.after(crash), after), "again \(last) calls later: \(crash)")
     }
 
     /// Opens what a crash left, compares it, writes to it, and compares that after another loss of power.

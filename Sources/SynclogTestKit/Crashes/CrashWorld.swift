@@ -24,7 +24,7 @@ struct CrashWorld: Sendable {
         let generator = SharedGenerator(seed: seed)
         let clock = clock
         var options = JournalOptions()
-        options.segmentSize = 6 * 1024
+        options.segmentSize = 6656
         options.blockSize = 1024
         options.checkpointInterval = 1024
         options.zeroFillSize = 1024

@@ -116,11 +116,7 @@ extension MemoryFileSystem {
                 continue
             }
             let file = try files.open(target + "/" + name, .createNew)
-            var failure: FileError?
-            unsafe bytes.withUnsafeBytes { buffer in
-                do throws(FileError) { try unsafe file.write(buffer, at: 0) } catch { failure = error }
-            }
-            if let failure { throw failure }
+            try file.write(bytes, at: 0)
         }
     }
 
