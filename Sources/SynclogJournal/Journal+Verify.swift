@@ -59,34 +59,6 @@ extension Journal {
     ) throws(JournalError) -> VerifyReport {
         try Self.verify(at: path, options: options, progress: progress)
     }
-
-    /// Sizes and counts of the files; reads every block.
-    public func statistics() throws(JournalError) -> JournalStatistics {
-        let report = try verify()
-        var statistics = JournalStatistics()
-        statistics.segments = report.segments.count
-        for segment in report.segments {
-            statistics.storedBytes += segment.size
-            statistics.rawBytes += segment.rawBytes
-            statistics.blocks += segment.blocks
-            statistics.entries += segment.entries
-        }
-        return statistics
-    }
-}
-
-/// Sizes and counts of a journal's files.
-public struct JournalStatistics: Sendable {
-    /// The number of segment files.
-    public var segments = 0
-    /// The bytes of all segment files.
-    public var storedBytes: UInt64 = 0
-    /// The bytes of all blocks before compression.
-    public var rawBytes: UInt64 = 0
-    /// The number of blocks.
-    public var blocks = 0
-    /// The number of entries.
-    public var entries = 0
 }
 
 /// One run over all files of a journal.
