@@ -115,12 +115,13 @@ extension Journal {
         for segment in snapshot.segments[(try snapshot.segmentIndex(of: commit + 1))...] {
             let open = try segment.open()
             if let damage = open.content.withLock({ $0.damage }) { throw .corrupted(damage) }
-            for row in try open.rows(reaching: commit + 1) {
+            let goesOn = try open.forEachRow(reaching: commit + 1) { row throws(JournalError) in
                 let block = try open.stored(row)
                 blocks.append(block)
                 size += block.payload.count
-                if size >= sizeMax, block.endsCommit { return try cut(blocks, after: commit, zones: zones) }
+                return size < sizeMax || !block.endsCommit
             }
+            if !goesOn { break }
         }
         return try cut(blocks, after: commit, zones: zones)
     }
@@ -165,13 +166,14 @@ extension Journal {
 extension GroupEncoder {
     /// The packed blocks in the form that is sent to others.
     var journalBlocks: [JournalBlock] {
-        blocks.map { block in
-            let start = Int(block.offset) + BlockHeader.size
+        var start = 0
+        return headers.map { header in
+            start += BlockHeader.size
+            defer { start += Int(header.storedSize) }
             return JournalBlock(
-                rawSize: block.header.rawSize, firstCommit: block.header.firstCommit,
-                lastCommit: block.header.lastCommit, entryCount: block.header.entryCount,
-                endsCommit: block.header.endsCommit, checksum: block.header.payloadCRC,
-                payload: Array(output[start..<start + Int(block.header.storedSize)]))
+                rawSize: header.rawSize, firstCommit: header.firstCommit, lastCommit: header.lastCommit,
+                entryCount: header.entryCount, endsCommit: header.endsCommit, checksum: header.payloadCRC,
+                payload: Array(output[start..<start + Int(header.storedSize)]))
         }
     }
 }

@@ -162,8 +162,6 @@ struct SegmentCheck {
     /// Where the last index frame begins.
     private var index: UInt64 = 0
     private var end = UInt64(SegmentHeader.size)
-    /// Where a checkpoint directly behind the last block ends, 0 if there is none.
-    private var checkpointEnd: UInt64 = 0
 
     init(path: String, name: String, file: any File, header: SegmentHeader) {
         self.path = path
@@ -199,7 +197,6 @@ struct SegmentCheck {
             case .index:
                 index = scanner.frameOffset
                 check(index: index, end: scanner.offset)
-                if index == end { checkpointEnd = scanner.offset }
                 if footer == nil, slot != nil { end = scanner.offset }
             case .filler: continue
             case .footer(let found):
@@ -238,17 +235,11 @@ struct SegmentCheck {
         if block.firstCommit < lastCommit || (block.firstCommit == lastCommit && !continues) {
             report(offset, "commits do not rise", block.firstCommit...block.lastCommit)
         }
-        let row = BlockRow(
-            offset: offset, storedSize: block.storedSize, rawSize: block.rawSize,
-            firstCommit: block.firstCommit,
-            lastCommit: block.lastCommit, firstWall: 0, lastWall: 0)
-        let before = tail.entryCount
-        if let commit = try? tail.add(row, raw: raw.span), commit.number == block.lastCommit,
-            tail.entryCount - before == UInt64(block.entryCount)
-        {
+        do throws(CBORError) {
+            try tail.add(block, at: offset, raw: raw.span)
             lastCommit = block.lastCommit
             chain = block.checksum
-        } else {
+        } catch {
             report(offset, "block holds no valid entries", block.firstCommit...block.lastCommit)
         }
     }
@@ -268,9 +259,7 @@ struct SegmentCheck {
         let place = footer.fileSize - UInt64(SegmentFooter.size)
         // The last commits of a merged segment may hold nothing any more.
         if header.generation > 0 { lastCommit = max(lastCommit, footer.lastCommit) }
-        // A recovery may close a segment behind a checkpoint that followed its last block.
-        let blocksEnd = footer.blocksEnd == checkpointEnd && checkpointEnd > end ? checkpointEnd : end
-        guard footer.lastCommit == lastCommit, footer.blocksEnd == blocksEnd, footer.chain == chain,
+        guard footer.lastCommit == lastCommit, footer.blocksEnd == end, footer.chain == chain,
             Int(footer.blockCount) == tail.blocks.count, footer.entryCount == tail.entryCount
         else { return report(place, "footer does not agree with the blocks") }
         guard footer.blockCount > 0 else { return }

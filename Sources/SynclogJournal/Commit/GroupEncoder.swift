@@ -1,22 +1,19 @@
 /// Packs the commits of a group into blocks, ready to be written in one piece.
 struct GroupEncoder {
-    /// A block that was packed.
-    struct Block {
-        var header: BlockHeader
-        var raw: [UInt8]
-        var offset: UInt64
-    }
-
     /// The bytes of all blocks so far, the open one not included.
     private(set) var output: [UInt8] = []
-    private(set) var blocks: [Block] = []
+    /// The headers of all blocks so far.
+    private(set) var headers: [BlockHeader] = []
+    /// The index of all blocks so far.
+    private(set) var index = TailIndex()
     /// The place of the first byte of `output`.
     private var start: UInt64
     private let salt: UInt64
     private let blockSize: Int
     private let syncedThrough: UInt64
     private let checkpoint: UInt64
-    private var chain: UInt32
+    /// The checksum of the last block header.
+    private(set) var chain: UInt32
     // The open block.
     private var raw = CBORWriter()
     private var entryCount: UInt32 = 0
@@ -64,53 +61,70 @@ struct GroupEncoder {
         } while next < bounds.count
     }
 
-    /// Adds a block as another journal stored it; `raw` is its content.
-    mutating func add(_ block: JournalBlock, raw content: [UInt8]) {
+    /// Adds a block as another journal stored it; `content` is what its payload decodes to.
+    mutating func add(_ block: JournalBlock, raw content: Span<UInt8>) throws(CBORError) {
         if !raw.bytes.isEmpty { closeBlock(endsCommit: true) }
-        append(
-            block.payload, raw: content, first: block.firstCommit, last: block.lastCommit,
+        let place = beginBlock()
+        output += block.payload
+        try endBlock(
+            at: place, raw: content, first: block.firstCommit, last: block.lastCommit,
             entries: block.entryCount, endsCommit: block.endsCommit, payloadCRC: block.checksum)
     }
 
     private mutating func closeBlock(endsCommit: Bool) {
-        var frame: [UInt8] = []
-        frame.reserveCapacity(raw.bytes.count)
-        LZ4Frame.compress(raw.bytes, into: &frame)
-        append(
-            frame, raw: raw.bytes, first: firstCommit, last: lastCommit, entries: entryCount,
-            endsCommit: endsCommit, payloadCRC: crc32c(frame))
+        let place = beginBlock()
+        LZ4Frame.compress(raw.bytes, into: &output)
+        let checksum = output.crc(place + BlockHeader.size..<output.count)
+        var content: [UInt8] = []
+        swap(&content, &raw.bytes)
+        do throws(CBORError) {
+            try endBlock(
+                at: place, raw: content.span, first: firstCommit, last: lastCommit, entries: entryCount,
+                endsCommit: endsCommit, payloadCRC: checksum)
+        } catch {
+            preconditionFailure("a block that was just packed holds no valid entries")
+        }
+        swap(&content, &raw.bytes)
         raw.bytes.removeAll(keepingCapacity: true)
         entryCount = 0
     }
 
-    private mutating func append(
-        _ frame: [UInt8], raw: [UInt8], first: UInt64, last: UInt64, entries: UInt32, endsCommit: Bool,
-        payloadCRC: UInt32
-    ) {
-        let offset = start + UInt64(output.count)
-        let header = BlockHeader(
-            storedSize: UInt32(frame.count), rawSize: UInt32(raw.count), firstCommit: first, lastCommit: last,
-            entryCount: entries, endsCommit: endsCommit, payloadCRC: payloadCRC, syncedThrough: syncedThrough,
-            previousCRC: chain, checkpoint: UInt32(truncatingIfNeeded: checkpoint))
-        let (bytes, _) = header.encoded(salt: salt, offset: offset)
-        output += bytes
-        output += frame
-        // Reading the header back gives the one with its checksum, and checks it.
-        guard let written = BlockHeader(bytes.span, at: 0, salt: salt, offset: offset) else {
-            preconditionFailure("a block header that was just made is not valid")
-        }
-        chain = written.checksum
-        blocks.append(Block(header: written, raw: raw, offset: offset))
+    /// Makes room for a header.
+    private mutating func beginBlock() -> Int {
+        output.append(contentsOf: repeatElement(0, count: BlockHeader.size))
+        return output.count - BlockHeader.size
     }
 
-    /// Hands over the bytes and blocks so far, for groups that are too large to be held.
-    mutating func drain() -> (bytes: [UInt8], blocks: [Block]) {
+    /// Fills in the header of the payload that was put behind its room.
+    private mutating func endBlock(
+        at place: Int, raw content: Span<UInt8>, first: UInt64, last: UInt64, entries: UInt32,
+        endsCommit: Bool, payloadCRC: UInt32
+    ) throws(CBORError) {
+        let offset = start + UInt64(place)
+        let header = BlockHeader(
+            storedSize: UInt32(output.count - place - BlockHeader.size), rawSize: UInt32(content.count),
+            firstCommit: first, lastCommit: last, entryCount: entries, endsCommit: endsCommit,
+            payloadCRC: payloadCRC, syncedThrough: syncedThrough, previousCRC: chain,
+            checkpoint: UInt32(truncatingIfNeeded: checkpoint))
+        chain = header.write(into: &output, at: place, salt: salt, offset: offset)
+        headers.append(header)
+        try index.add(header, at: offset, raw: content)
+    }
+
+    /// Hands over the bytes so far, for groups that are too large to be held.
+    mutating func drain() -> [UInt8] {
         defer {
             start += UInt64(output.count)
             output.removeAll(keepingCapacity: true)
-            blocks.removeAll(keepingCapacity: true)
+            headers.removeAll(keepingCapacity: true)
         }
-        return (output, blocks)
+        return output
+    }
+
+    /// Gives the index away instead of copying it.
+    mutating func takeIndex() -> TailIndex {
+        defer { index = TailIndex() }
+        return index
     }
 
     /// Closes the open block.
@@ -120,5 +134,5 @@ struct GroupEncoder {
 
     /// The size in bytes so far.
     var size: Int { output.count + raw.bytes.count }
-    var isEmpty: Bool { blocks.isEmpty && raw.bytes.isEmpty }
+    var isEmpty: Bool { headers.isEmpty && raw.bytes.isEmpty }
 }

@@ -153,8 +153,9 @@ extension LiveJournal {
         if unsynced == nil, content.tail.storedSize >= UInt64(checkpointInterval) {
             let first = content.end + 8
             let earlier = content.parts.map(\.offset)
-            let pages = IndexContent(content.tail).pages(
-                salt: segment.header.salt, offset: first, earlier: earlier, filtered: true)
+            let pages = IndexPages(
+                IndexContent(content.tail), salt: segment.header.salt, offset: first, earlier: earlier
+            ).bytes
             front = LZ4Frame.skippableHead(LZ4Frame.indexMagic, size: UInt64(pages.count)) + pages
             checkpoint = first
         }
@@ -225,16 +226,17 @@ extension LiveJournal {
             try rollBack(segment, to: start, after: error)
             throw .file(error)
         }
-        let blocks = (unsynced?.blocks ?? []) + group.encoder.blocks
+        var index = unsynced?.index ?? TailIndex()
+        index.append(group.encoder.index)
         guard sync else {
             unsynced = UnsyncedGroup(
-                blocks: blocks, end: end, chain: blocks.last?.header.checksum ?? 0, clock: group.clock,
+                index: index, end: end, chain: group.encoder.chain, clock: group.clock,
                 lastCommit: group.lastCommit, newest: state.newest, lastCommits: state.lastCommits)
             return
         }
         do { try segment.file.syncData() } catch { throw .durabilityUnknown(error) }
         unsynced = nil
-        try include(blocks, checkpoint: group.checkpoint, end: end, in: segment)
+        try include(index, group, end: end, in: segment)
         do throws(JournalError) {
             try writeHead()
         } catch {
@@ -245,28 +247,24 @@ extension LiveJournal {
 
     /// Takes durable blocks into the index.
     private func include(
-        _ blocks: [GroupEncoder.Block], checkpoint: UInt64?, end: UInt64, in segment: OpenSegment
+        _ index: TailIndex, _ group: Group, end: UInt64, in segment: OpenSegment
     ) throws(JournalError) {
         var part: IndexPart?
-        if let checkpoint {
+        if let checkpoint = group.checkpoint {
             part = try IndexPart(
                 file: segment.file, salt: segment.header.salt, offset: checkpoint, budget: directory.budget)
         }
-        let valid = try segment.content.withLock { content throws(JournalError) in
-            if let part, let checkpoint {
+        let (session, last) = segment.content.withLock { content in
+            if let part, let checkpoint = group.checkpoint {
                 content.parts.append(part)
                 content.tail.removeAll()
                 content.checkpoint = checkpoint
             }
-            for block in blocks where try !content.add(block.header, raw: block.raw, offset: block.offset) {
-                return false
-            }
+            content.append(index, chain: group.encoder.chain)
             content.end = end
-            return true
+            return (content.session.label, content.lastCommit)
         }
-        precondition(valid, "a block that was just packed holds no valid entries")
-        commitsWritten += blocks.count
-        let (session, last) = segment.content.withLock { ($0.session.label, $0.lastCommit) }
+        commitsWritten += index.blocks.count
         ownSession = session
         ownCommit = last
     }

@@ -44,22 +44,11 @@ struct CompactionMerge {
     let deadZones: [UInt64: UInt64]
 
     private let inputs: [OpenSegment]
-    /// The newest place of each fingerprint within the inputs, as segment, block and place.
-    private var newest: [UInt64: Place] = [:]
+    private var superseded: SupersededRows
     private(set) var report = CompactionReport()
     /// The floors that must be durable before the inputs go.
     private(set) var floors: [UInt64: UInt64] = [:]
     private var consistentFrom: UInt64
-
-    private struct Place: Hashable, Comparable {
-        var segment: Int
-        var block: UInt32
-        var place: UInt32
-
-        static func < (a: Place, b: Place) -> Bool {
-            (a.segment, a.block, a.place) < (b.segment, b.block, b.place)
-        }
-    }
 
     init(
         snapshot: JournalSnapshot, range: Range<Int>, rule: TombstoneRule, retention: JournalRetention,
@@ -74,15 +63,7 @@ struct CompactionMerge {
         for segment in snapshot.segments[range] { inputs.append(try segment.open()) }
         self.inputs = inputs
         consistentFrom = inputs.map(\.header.consistentFrom).max() ?? 0
-        for (number, input) in inputs.enumerated() {
-            for part in input.content.withLock({ $0.parts }) {
-                try part.forEachKey { row in
-                    let place = Place(segment: number, block: row.block, place: row.place & ~KeyRow.tombstone)
-                    if let other = newest[row.fingerprint], other > place { return }
-                    newest[row.fingerprint] = place
-                }
-            }
-        }
+        superseded = try SupersededRows(inputs)
     }
 
     /// Only counts what would be dropped.
@@ -92,31 +73,15 @@ struct CompactionMerge {
     mutating func write(
         to file: any File, header: SegmentHeader, pause: () throws(JournalError) -> Void
     ) throws(JournalError) {
-        var tail = TailIndex()
         // The header is written last, when it is known what was dropped.
         var encoder = GroupEncoder(
             start: UInt64(SegmentHeader.size), front: [], salt: header.salt, chain: header.chainStart,
             blockSize: 16 * 1024, syncedThrough: header.previousLast, checkpoint: 0)
-        var chain = header.chainStart
         var end = UInt64(SegmentHeader.size)
         func flush() throws(JournalError) {
-            let (bytes, blocks) = encoder.drain()
-            guard !blocks.isEmpty else { return }
+            let bytes = encoder.drain()
             try journalErrors { () throws(FileError) in try file.write(bytes, at: end) }
             end += UInt64(bytes.count)
-            for block in blocks {
-                let row = BlockRow(
-                    offset: block.offset, storedSize: block.header.storedSize, rawSize: block.header.rawSize,
-                    firstCommit: block.header.firstCommit, lastCommit: block.header.lastCommit, firstWall: 0,
-                    lastWall: 0)
-                do throws(CBORError) {
-                    try tail.add(row, raw: block.raw.span)
-                } catch {
-                    throw .corrupted(
-                        Damage(file: file.path, offset: block.offset, reason: "merged block is not valid"))
-                }
-                chain = block.header.checksum
-            }
         }
         try forEachCommit { commit throws(JournalError) in
             let (items, bounds) = BlockCut.encode(commit)
@@ -135,9 +100,11 @@ struct CompactionMerge {
             inputs.map(\.header.highestFloor).max() ?? 0,
             floors.lazy.filter { $0.key != Floor.sessions }.map(\.value).max() ?? 0)
         let closing = SegmentClosing(
-            index: IndexContent(tail), end: end, lastCommit: last.lastCommit, chain: chain, salt: header.salt)
+            index: IndexContent(encoder.takeIndex()), end: end, lastCommit: last.lastCommit,
+            chain: encoder.chain,
+            salt: header.salt)
         try journalErrors { () throws(FileError) in
-            try file.write(closing.bytes, at: end)
+            try closing.write(to: file)
             try file.write(final.encoded(), at: 0)
             try file.sync()
         }
@@ -147,11 +114,12 @@ struct CompactionMerge {
     /// Calls the body with each commit that keeps entries, in order.
     private mutating func forEachCommit(_ body: (Commit) throws(JournalError) -> Void) throws(JournalError) {
         var carry: Commit?
+        superseded.rewind()
         for (number, input) in inputs.enumerated() {
             report.segments += 1
             report.bytesBefore += try journalErrors { () throws(FileError) in try input.file.status() }.size
             var block: UInt32 = 0
-            for row in try input.rows(reaching: 0) {
+            try input.forEachRow(reaching: 0) { row throws(JournalError) in
                 let raw = try input.read(row)
                 for part in try keep(raw, segment: number, block: block, input, row) {
                     if carry?.info.number == part.info.number {
@@ -162,6 +130,7 @@ struct CompactionMerge {
                     carry = part
                 }
                 block += 1
+                return true
             }
         }
         if let carry { try emit(carry, body) }
@@ -195,8 +164,9 @@ struct CompactionMerge {
             case .entry(let view):
                 guard let info = commits.last?.info else { continue }
                 report.entries += 1
-                let place = Place(segment: segment, block: block, place: UInt32(view.range.lowerBound))
-                if try stays(view, bytes, info, place) {
+                let isOld = superseded.contains(
+                    segment: segment, block: block, place: UInt32(view.range.lowerBound))
+                if try stays(view, bytes, info, isOld: isOld) {
                     commits[commits.count - 1].entries.append(view.entry(in: bytes, commit: info.number))
                 }
             }
@@ -205,7 +175,7 @@ struct CompactionMerge {
     }
 
     private mutating func stays(
-        _ view: EntryPlace, _ raw: Span<UInt8>, _ info: CommitInfo, _ place: Place
+        _ view: EntryPlace, _ raw: Span<UInt8>, _ info: CommitInfo, isOld: Bool
     ) throws(JournalError) -> Bool {
         let age = rule.clock.subtractingReportingOverflow(info.clock)
         func isOlder(than time: Duration) -> Bool { !age.overflow && age.partialValue > time.microseconds }
@@ -221,8 +191,9 @@ struct CompactionMerge {
         }
         let key = EntryKey(
             space: view.space, zone: view.zone, name: Array(copying: raw.extracting(view.name)))
+        let probe = KeyProbe(key)
         let position = JournalPosition(commit: info.number, index: view.index)
-        if let newer = try superseding(key, view.fingerprint(in: raw), place, position) {
+        if let newer = try superseding(key, probe, isOld, position) {
             if view.space == .zone, view.operation == .put, try hasRecords(ofZone: info.number) {
                 return true
             }
@@ -232,7 +203,7 @@ struct CompactionMerge {
             report.versions += 1
             return false
         }
-        if view.operation == .delete { return try !forgets(key, view.fingerprint(in: raw), info) }
+        if view.operation == .delete { return try !forgets(key, probe, info) }
         if view.space == .operation, isOlder(than: retention.operations) {
             report.others += 1
             return false
@@ -250,10 +221,10 @@ struct CompactionMerge {
 
     /// Whether a tombstone that is the newest version of its key goes.
     private mutating func forgets(
-        _ key: EntryKey, _ fingerprint: UInt64, _ info: CommitInfo
+        _ key: EntryKey, _ probe: KeyProbe, _ info: CommitInfo
     ) throws(JournalError) -> Bool {
         let zone = key.space == .record ? key.zone : 0
-        let survives = try hasOlderPut(key, fingerprint, before: info.number)
+        let survives = try hasOlderPut(key, probe, before: info.number)
         switch rule.hold(commit: info.number, clock: info.clock, zone: zone, olderPutSurvives: survives) {
         case nil:
             if rule.sourceFloors == nil { floors[zone] = max(floors[zone] ?? 0, info.number) }
@@ -268,14 +239,14 @@ struct CompactionMerge {
         return false
     }
 
-    /// The commit of the newest version of a key, if that is not the one at a place and position.
+    /// The commit of the newest version of a key, if that is not the one at a position.
     private func superseding(
-        _ key: EntryKey, _ fingerprint: UInt64, _ place: Place, _ position: JournalPosition
+        _ key: EntryKey, _ probe: KeyProbe, _ isOld: Bool, _ position: JournalPosition
     ) throws(JournalError) -> CommitInfo? {
-        var isSuspect = newest[fingerprint] != place
+        var isSuspect = isOld
         if !isSuspect {
             for segment in snapshot.segments[range.upperBound...] {
-                if try segment.open().mayHold(fingerprint) {
+                if try segment.open().mayHold(probe) {
                     isSuspect = true
                     break
                 }
@@ -291,15 +262,15 @@ struct CompactionMerge {
 
     /// Whether a segment before the merge still holds a put of a key.
     private func hasOlderPut(
-        _ key: EntryKey, _ fingerprint: UInt64, before commit: UInt64
+        _ key: EntryKey, _ probe: KeyProbe, before commit: UInt64
     ) throws(JournalError) -> Bool {
         for segment in snapshot.segments[..<range.lowerBound].reversed() {
-            if try snapshot.holds(key, fingerprint, in: try segment.open()) { return true }
+            if try snapshot.holds(key, probe, in: try segment.open()) { return true }
         }
         // Within the merge older versions go in the same step, unless history keeps them for now.
         guard retention.history > .zero else { return false }
         for input in inputs {
-            if try snapshot.holds(key, fingerprint, in: input) { return true }
+            if try snapshot.holds(key, probe, in: input) { return true }
         }
         return false
     }

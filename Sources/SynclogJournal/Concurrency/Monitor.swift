@@ -4,15 +4,17 @@ internal import Glibc
 ///
 /// It is a pthread mutex and condition, so that thread sanitizer sees every hand-over.
 ///
-/// Sendable: `state` is touched only between lock and unlock of `mutex`; the pointers live as long as the object.
+/// Sendable: what `state` points to is touched only between lock and unlock of `mutex`; the pointers live as long as the object.
 @safe
 package final class Monitor<State>: @unchecked Sendable {
-    private var state: State
+    /// Not a stored property: that would be checked for overlapping access at every use, which the lock rules out.
+    private let state: UnsafeMutablePointer<State>
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
 
     package init(_ state: sending State) {
-        self.state = state
+        unsafe self.state = .allocate(capacity: 1)
+        unsafe self.state.initialize(to: state)
         unsafe mutex = .allocate(capacity: 1)
         unsafe condition = .allocate(capacity: 1)
         unsafe mutex.initialize(to: pthread_mutex_t())
@@ -28,6 +30,8 @@ package final class Monitor<State>: @unchecked Sendable {
     deinit {
         unsafe pthread_mutex_destroy(mutex)
         unsafe pthread_cond_destroy(condition)
+        unsafe state.deinitialize(count: 1)
+        unsafe state.deallocate()
         unsafe mutex.deallocate()
         unsafe condition.deallocate()
     }
@@ -38,7 +42,7 @@ package final class Monitor<State>: @unchecked Sendable {
     ) throws(Failure) -> Result {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
-        return try body(&state)
+        return try unsafe body(&state.pointee)
     }
 
     /// Waits until the body returns a value, or until the deadline; the body runs with the lock held.
@@ -54,11 +58,11 @@ package final class Monitor<State>: @unchecked Sendable {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         while true {
-            if let result = body(&state) { return result }
+            if let result = unsafe body(&state.pointee) { return result }
             if timeout == nil {
                 unsafe pthread_cond_wait(condition, mutex)
             } else if unsafe pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT {
-                return body(&state)
+                return unsafe body(&state.pointee)
             }
         }
     }

@@ -31,24 +31,24 @@ struct BlockHeader: Hashable, Sendable {
         self.checkpoint = checkpoint
     }
 
-    /// The bytes of the header at an offset, and its checksum.
-    func encoded(salt: UInt64, offset: UInt64) -> (bytes: [UInt8], checksum: UInt32) {
-        var bytes = [UInt8](repeating: 0, count: Self.size)
-        bytes.setWord32(LZ4Frame.blockHeaderMagic, at: 0)
-        bytes.setWord32(56, at: 4)
-        bytes.setWord32(storedSize, at: 8)
-        bytes.setWord32(rawSize, at: 12)
-        bytes.setWord64(firstCommit, at: 16)
-        bytes.setWord64(lastCommit, at: 24)
-        bytes.setWord32(entryCount, at: 32)
-        bytes.setWord32(endsCommit ? 1 : 0, at: 36)
-        bytes.setWord32(payloadCRC, at: 40)
-        bytes.setWord64(syncedThrough, at: 44)
-        bytes.setWord32(previousCRC, at: 52)
-        bytes.setWord32(checkpoint, at: 56)
-        let checksum = bytes.placedCRC(0..<60, salt: salt, offset: offset)
-        bytes.setWord32(checksum, at: 60)
-        return (bytes, checksum)
+    /// Writes the header at `place` in `bytes`, which lies at `offset` in the file.
+    /// - Returns: Its checksum.
+    func write(into bytes: inout [UInt8], at place: Int, salt: UInt64, offset: UInt64) -> UInt32 {
+        bytes.setWord32(LZ4Frame.blockHeaderMagic, at: place)
+        bytes.setWord32(56, at: place + 4)
+        bytes.setWord32(storedSize, at: place + 8)
+        bytes.setWord32(rawSize, at: place + 12)
+        bytes.setWord64(firstCommit, at: place + 16)
+        bytes.setWord64(lastCommit, at: place + 24)
+        bytes.setWord32(entryCount, at: place + 32)
+        bytes.setWord32(endsCommit ? 1 : 0, at: place + 36)
+        bytes.setWord32(payloadCRC, at: place + 40)
+        bytes.setWord64(syncedThrough, at: place + 44)
+        bytes.setWord32(previousCRC, at: place + 52)
+        bytes.setWord32(checkpoint, at: place + 56)
+        let checksum = bytes.placedCRC(place..<place + 60, salt: salt, offset: offset)
+        bytes.setWord32(checksum, at: place + 60)
+        return checksum
     }
 
     /// Reads the header at `place` in `bytes`, which lies at `offset` in the file; nil if there is no valid one.

@@ -14,6 +14,7 @@ final class IndexPart: Sendable {
     let earlier: [UInt64]
     private static let guessesMax = 3
     private let pages: PageCache
+    private let filter = LoadedFilter()
 
     var blockCount: Int { layout.counts[0] }
     var keyCount: Int { layout.counts[1] }
@@ -68,20 +69,26 @@ final class IndexPart: Sendable {
         return bytes
     }
 
-    private func page(_ number: Int) throws(JournalError) -> [UInt8] {
-        if let page = pages.page(number) { return page }
+    /// Runs a body with a page.
+    @inline(__always)
+    private func withPage<Result>(
+        _ number: Int, _ body: (Span<UInt8>) -> Result
+    ) throws(JournalError) -> Result {
+        if let result = pages.withPage(number, body) { return result }
         guard number < layout.pageCount else {
             throw .corrupted(
                 Damage(file: file.path, offset: offset, reason: "index names a page that it lacks"))
         }
         let page = try Self.readPage(number, of: file, salt: salt, offset: offset)
         pages.keep(page, number, of: layout.pageCount)
-        return page
+        return body(page.span)
     }
 
-    /// The page and the place in it of an offset in the stream.
-    private func locate(_ at: Int) throws(JournalError) -> (page: [UInt8], place: Int) {
-        (try page(at / IndexLayout.payload), at % IndexLayout.payload)
+    /// A row of the section that begins at a place in the stream.
+    @inline(__always)
+    private func row<Row: IndexRow>(_ number: Int, from section: Int) throws(JournalError) -> Row {
+        let at = section + number * Row.size
+        return try withPage(at / IndexLayout.payload) { Row($0, at: at % IndexLayout.payload) }
     }
 
     /// Checks the sum of every page.
@@ -96,40 +103,20 @@ final class IndexPart: Sendable {
             throw .corrupted(
                 Damage(file: file.path, offset: offset, reason: "index names a block that it lacks"))
         }
-        let (page, at) = try locate(layout.blocks + number * BlockRow.size)
-        return BlockRow(
-            offset: page.word64(at: at), storedSize: page.word32(at: at + 8),
-            rawSize: page.word32(at: at + 12),
-            firstCommit: page.word64(at: at + 16), lastCommit: page.word64(at: at + 24),
-            firstWall: Int64(bitPattern: page.word64(at: at + 32)),
-            lastWall: Int64(bitPattern: page.word64(at: at + 40)))
+        return try row(number, from: layout.blocks)
     }
 
-    private func key(_ number: Int) throws(JournalError) -> KeyRow {
-        let (page, at) = try locate(layout.keys + number * KeyRow.size)
-        return KeyRow(
-            fingerprint: page.word64(at: at), block: page.word32(at: at + 8), place: page.word32(at: at + 12))
-    }
+    /// A key row; they are in order of fingerprint.
+    func key(_ number: Int) throws(JournalError) -> KeyRow { try row(number, from: layout.keys) }
 
     private func group(_ number: Int) throws(JournalError) -> GroupRow {
-        let (page, at) = try locate(layout.groups + number * GroupRow.size)
-        return GroupRow(
-            space: page.word32(at: at), block: page.word32(at: at + 4), zone: page.word64(at: at + 8))
+        try row(number, from: layout.groups)
     }
 
-    private func zone(_ number: Int) throws(JournalError) -> ZoneRow {
-        let (page, at) = try locate(layout.zones + number * ZoneRow.size)
-        return ZoneRow(
-            zone: page.word64(at: at), firstCommit: page.word64(at: at + 8),
-            lastCommit: page.word64(at: at + 16))
-    }
+    private func zone(_ number: Int) throws(JournalError) -> ZoneRow { try row(number, from: layout.zones) }
 
     func session(_ number: Int) throws(JournalError) -> SessionRow {
-        let (page, at) = try locate(layout.sessions + number * SessionRow.size)
-        return SessionRow(
-            info: SessionInfo(
-                label: page.word64(at: at), commit: page.word64(at: at + 8),
-                clock: Int64(bitPattern: page.word64(at: at + 16))))
+        try row(number, from: layout.sessions)
     }
 
     var sessionCount: Int { layout.counts[4] }
@@ -151,18 +138,36 @@ final class IndexPart: Sendable {
         return row.zone == zone ? row : nil
     }
 
-    /// Whether a fingerprint may be in this part.
-    func mayContain(_ fingerprint: UInt64) throws(JournalError) -> Bool {
+    /// Whether a key may be in this part.
+    @inline(__always)
+    func mayContain(_ probe: KeyProbe) throws(JournalError) -> Bool {
+        if let answer = filter.mayContain(probe, lines: layout.filterLines) { return answer }
+        return try mayContainByPage(probe)
+    }
+
+    /// Asks the filter's page; a part that is asked often gets its whole filter into memory.
+    private func mayContainByPage(_ probe: KeyProbe) throws(JournalError) -> Bool {
         guard layout.filterLines > 0 else { return keyCount > 0 }
-        let (low, high) = KeyFilter.mask(fingerprint)
-        let line = KeyFilter.line(fingerprint, lines: layout.filterLines)
-        let (page, at) = try locate(layout.filter + line * KeyFilter.lineSize)
-        return page.word64(at: at) & low == low && page.word64(at: at + 8) & high == high
+        if filter.isWanted(lines: layout.filterLines) {
+            var words: [UInt64] = []
+            words.reserveCapacity(layout.filterLines * 2)
+            for number in 0..<layout.filterLines * 2 {
+                words.append((try row(number, from: layout.filter) as FilterWord).bits)
+            }
+            filter.load(words)
+        }
+        let at =
+            layout.filter + KeyFilter.line(probe.fingerprint, lines: layout.filterLines) * KeyFilter.lineSize
+        return try withPage(at / IndexLayout.payload) { page in
+            let place = at % IndexLayout.payload
+            return probe.matches(page.word64(at: place), page.word64(at: place + 8))
+        }
     }
 
     /// The rows of a fingerprint, newest first.
-    func rows(of fingerprint: UInt64) throws(JournalError) -> [KeyRow] {
-        guard try mayContain(fingerprint) else { return [] }
+    func rows(of probe: KeyProbe) throws(JournalError) -> [KeyRow] {
+        guard try mayContain(probe) else { return [] }
+        let fingerprint = probe.fingerprint
         var rows: [KeyRow] = []
         var place = try firstKey(reaching: fingerprint)
         while place < keyCount {
@@ -178,43 +183,41 @@ final class IndexPart: Sendable {
     ///
     /// Fingerprints are spread evenly, so the page is guessed and mostly right, or its neighbour is.
     private func firstKey(reaching fingerprint: UInt64) throws(JournalError) -> Int {
-        var low = 0
-        var high = keyCount
+        var range = 0..<keyCount
         var guess = Int(Double(fingerprint) / 18_446_744_073_709_551_616.0 * Double(keyCount))
-        for _ in 0..<Self.guessesMax where low < high {
-            guess = max(low, min(guess, high - 1))
-            let at = layout.keys + guess * KeyRow.size
-            let page = try page(at / IndexLayout.payload)
-            let span = page.span
-            // The rows of this page that are still in question: `first` is the number of its first one.
-            let inPage = at % IndexLayout.payload / KeyRow.size
-            let start = at % IndexLayout.payload - min(inPage, guess - low) * KeyRow.size
-            let first = guess - min(inPage, guess - low)
-            let count = min(high - first, (IndexLayout.payload - start) / KeyRow.size)
-            if span.word64(at: start) >= fingerprint {
-                high = first
-                guess = first - 1
-                continue
-            }
-            if span.word64(at: start + (count - 1) * KeyRow.size) < fingerprint {
-                low = first + count
-                guess = low
-                continue
-            }
-            var less = 0
-            var reaching = count - 1
-            while reaching - less > 1 {
-                let middle = (less + reaching) / 2
-                if span.word64(at: start + middle * KeyRow.size) >= fingerprint {
-                    reaching = middle
+        for _ in 0..<Self.guessesMax where !range.isEmpty {
+            let at = layout.keys + max(range.lowerBound, min(guess, range.upperBound - 1)) * KeyRow.size
+            range = try firstKey(reaching: fingerprint, range, page: at / IndexLayout.payload)
+            guess =
+                at < layout.keys + range.lowerBound * KeyRow.size ? range.lowerBound : range.upperBound - 1
+        }
+        return try firstIndex(from: range.lowerBound, range.upperBound) { number throws(JournalError) in
+            try key(number).fingerprint >= fingerprint
+        }
+    }
+
+    /// Narrows a range of key rows by what one page tells.
+    private func firstKey(
+        reaching fingerprint: UInt64, _ range: Range<Int>, page number: Int
+    ) throws(JournalError) -> Range<Int> {
+        let start = number * IndexLayout.payload
+        let first = max(range.lowerBound, max(0, start - layout.keys + KeyRow.size - 1) / KeyRow.size)
+        let end = min(range.upperBound, (start + IndexLayout.payload - layout.keys) / KeyRow.size)
+        let place = layout.keys - start
+        return try withPage(number) { page in
+            var low = first
+            var high = end
+            while low < high {
+                let middle = (low + high) / 2
+                if page.word64(at: place + middle * KeyRow.size) >= fingerprint {
+                    high = middle
                 } else {
-                    less = middle
+                    low = middle + 1
                 }
             }
-            return first + reaching
-        }
-        return try firstIndex(from: low, high) { number throws(JournalError) in
-            try key(number).fingerprint >= fingerprint
+            if low == first { return range.lowerBound..<first }
+            if low == end { return end..<range.upperBound }
+            return low..<low
         }
     }
 
@@ -246,11 +249,6 @@ final class IndexPart: Sendable {
     /// The number of the first block whose last commit is at or above a commit.
     func firstBlock(reaching commit: UInt64) throws(JournalError) -> Int {
         try firstIndex(blockCount) { number throws(JournalError) in try block(number).lastCommit >= commit }
-    }
-
-    /// Calls the body with every key row, in order of fingerprint.
-    func forEachKey(_ body: (KeyRow) -> Void) throws(JournalError) {
-        for number in 0..<keyCount { body(try key(number)) }
     }
 
     /// The whole content, for merging.

@@ -6,6 +6,8 @@ struct TailIndex: Sendable {
     private(set) var zones: [UInt64: ZoneRow] = [:]
     private(set) var sessions: [SessionRow] = []
     private(set) var entryCount: UInt64 = 0
+    /// The log clock of the last commit.
+    private(set) var clock: Int64 = 0
     /// The newest row of each fingerprint; older ones are found through `older`.
     ///
     /// Both hold the first `older.count` keys: a tail that nobody searches pays nothing for them.
@@ -16,18 +18,19 @@ struct TailIndex: Sendable {
     /// The stored bytes of the blocks.
     var storedSize: UInt64 { blocks.last.map { $0.end - blocks[0].offset } ?? 0 }
 
-    /// Adds a block and its entries, which come after all others.
-    /// - Returns: The facts of the block's last commit.
-    @discardableResult
-    mutating func add(_ block: BlockRow, raw: Span<UInt8>) throws(CBORError) -> CommitPlace? {
-        var row = block
+    /// Adds a block and its entries, which come after all others; they must be what the header says.
+    mutating func add(_ header: BlockHeader, at offset: UInt64, raw: Span<UInt8>) throws(CBORError) {
+        var row = BlockRow(header, at: offset)
         let number = UInt32(blocks.count)
         let firstGroup = groups.count
+        let firstEntry = entryCount
         var parser = PayloadParser(raw)
         var commit: CommitPlace?
         while !parser.isAtEnd {
             switch try parser.next() {
             case .commit(let info):
+                guard info.number > commit?.number ?? 0, commit != nil || info.number == header.firstCommit
+                else { throw CBORError(offset: parser.offset) }
                 row.firstWall = commit == nil ? info.wall : min(row.firstWall, info.wall)
                 row.lastWall = commit == nil ? info.wall : max(row.lastWall, info.wall)
                 info.forEachZone(in: raw) { link in
@@ -54,9 +57,12 @@ struct TailIndex: Sendable {
                 keys.append(KeyRow(fingerprint: fingerprint, block: number, place: place))
             }
         }
+        guard let commit, commit.number == header.lastCommit,
+            entryCount - firstEntry == UInt64(header.entryCount)
+        else { throw CBORError(offset: parser.offset) }
+        clock = commit.clock
         dropRepeats(from: firstGroup)
         blocks.append(row)
-        return commit
     }
 
     /// Adds a group unless it is among the block's last ones; most blocks have few, and the last one comes again most often.
@@ -87,6 +93,30 @@ struct TailIndex: Sendable {
             next = older[Int(next)]
         }
         return rows
+    }
+
+    /// Adds what was indexed elsewhere and comes after all others.
+    mutating func append(_ other: TailIndex) {
+        guard !other.blocks.isEmpty else { return }
+        let base = UInt32(blocks.count)
+        blocks += other.blocks
+        keys.reserveCapacity(keys.count + other.keys.count)
+        for row in other.keys {
+            keys.append(KeyRow(fingerprint: row.fingerprint, block: row.block + base, place: row.place))
+        }
+        for row in other.groups {
+            groups.append(GroupRow(space: row.space, block: row.block + base, zone: row.zone))
+        }
+        for row in other.zones.values { zones[row.zone, default: row].lastCommit = row.lastCommit }
+        sessions += other.sessions
+        entryCount += other.entryCount
+        clock = other.clock
+    }
+
+    /// Gives the keys away instead of copying them.
+    mutating func takeKeys() -> [KeyRow] {
+        defer { self = TailIndex() }
+        return keys
     }
 
     /// Forgets everything.

@@ -1,27 +1,38 @@
 /// The durable content of a journal at one moment: its segments, and the head.
-struct JournalSnapshot: Sendable {
-    var segments: [Segment]
-    var head: JournalHead
+final class JournalSnapshot: Sendable {
+    let segments: [Segment]
+    let head: JournalHead
     /// The log clock of the head's commit.
-    var clock: Int64
+    let clock: Int64
     /// The last commit that is durable; above the head only where damage lies between, for reading around it.
-    var proven: UInt64
+    let proven: UInt64
     let cache: BlockCache
-    private static let entrySizeGuess = 1024
     let directory: SegmentDirectory
+    /// A block is decoded this far behind the begin of an entry that is looked for.
+    private static let entrySizeGuess = 1024
+
+    init(
+        segments: [Segment], head: JournalHead, clock: Int64, proven: UInt64, cache: BlockCache,
+        directory: SegmentDirectory
+    ) {
+        self.segments = segments
+        self.head = head
+        self.clock = clock
+        self.proven = proven
+        self.cache = cache
+        self.directory = directory
+    }
 
     /// The same moment read from the files as they are named now, after a compaction took some of them away.
     func relisted() throws(JournalError) -> JournalSnapshot {
         var known: [SegmentName: Segment] = [:]
         for segment in segments where segment.ifOpen != nil { known[segment.name] = segment }
         let listed = try directory.segments()
-        var result = self
-        result.segments = listed.dropLast().map { known[$0.name] ?? $0 }
-        if let last = listed.last, let live = known[last.name] { result.segments.append(live) }
-        for (place, segment) in result.segments.enumerated().dropLast() {
-            segment.setSuccessor(result.segments[place + 1])
-        }
-        return result
+        var found = listed.dropLast().map { known[$0.name] ?? $0 }
+        if let last = listed.last, let live = known[last.name] { found.append(live) }
+        for (place, segment) in found.enumerated().dropLast() { segment.setSuccessor(found[place + 1]) }
+        return JournalSnapshot(
+            segments: found, head: head, clock: clock, proven: proven, cache: cache, directory: directory)
     }
 
     /// The highest floor of any zone that compaction dropped tombstones of, here or in the source.
@@ -88,13 +99,13 @@ struct JournalSnapshot: Sendable {
     }
 
     private func find(_ key: EntryKey) throws(JournalError) -> Found? {
-        let fingerprint = synclogFingerprint(space: key.space, zone: key.zone, name: key.name.span)
+        let probe = KeyProbe(key)
         for segment in segments.reversed() {
             let open = try segment.open()
             let (parts, rows, damage) = open.content.withLock { content in
                 (
                     content.parts,
-                    content.tail.rows(of: fingerprint).map { ($0, content.tail.blocks[Int($0.block)]) },
+                    content.tail.rows(of: probe.fingerprint).map { ($0, content.tail.blocks[Int($0.block)]) },
                     content.damage
                 )
             }
@@ -104,7 +115,7 @@ struct JournalSnapshot: Sendable {
                 if let found = try look(row, block, open, key) { return found }
             }
             for part in parts.reversed() {
-                for row in try part.rows(of: fingerprint) {
+                for row in try part.rows(of: probe) {
                     if let found = try look(row, try part.block(Int(row.block)), open, key) { return found }
                 }
             }
@@ -156,9 +167,9 @@ struct JournalSnapshot: Sendable {
     }
 
     /// Whether a segment holds a put of a key, the newest one or not.
-    func holds(_ key: EntryKey, _ fingerprint: UInt64, in open: OpenSegment) throws(JournalError) -> Bool {
+    func holds(_ key: EntryKey, _ probe: KeyProbe, in open: OpenSegment) throws(JournalError) -> Bool {
         for part in open.content.withLock({ $0.parts }) {
-            for row in try part.rows(of: fingerprint) where row.place & KeyRow.tombstone == 0 {
+            for row in try part.rows(of: probe) where row.place & KeyRow.tombstone == 0 {
                 if try look(row, try part.block(Int(row.block)), open, key) != nil { return true }
             }
         }

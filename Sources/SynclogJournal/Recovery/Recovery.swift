@@ -53,8 +53,14 @@ extension LiveJournal {
         nextNumber = max(nextNumber, reserved + 1)
     }
 
+    private struct Block {
+        var header: BlockHeader
+        var raw: [UInt8]
+        var offset: UInt64
+    }
+
     private struct Tail {
-        var blocks: [GroupEncoder.Block] = []
+        var blocks: [Block] = []
         /// The number of blocks up to the end of the last whole commit.
         var whole = 0
         var wholeEnd: UInt64
@@ -75,7 +81,7 @@ extension LiveJournal {
             case .block(let header, let raw):
                 tail.findings.proven = max(tail.findings.proven, header.syncedThrough)
                 tail.findings.highestSeen = max(tail.findings.highestSeen, header.lastCommit)
-                tail.blocks.append(GroupEncoder.Block(header: header, raw: raw, offset: scanner.frameOffset))
+                tail.blocks.append(Block(header: header, raw: raw, offset: scanner.frameOffset))
                 if header.endsCommit {
                     tail.whole = tail.blocks.count
                     tail.wholeEnd = scanner.offset
@@ -129,8 +135,8 @@ extension LiveJournal {
         let whole = tail.blocks.prefix(rules.dropsTornTails ? tail.whole : tail.blocks.count)
         let inPlace = rules.movesSurvivors && rules.copiesSurvivors ? tail.findings.proven : .max
         for block in whole where block.header.lastCommit <= inPlace {
-            let valid = try segment.content.withLock { content throws(JournalError) in
-                try content.add(block.header, raw: block.raw, offset: block.offset)
+            let valid = segment.content.withLock { content in
+                content.add(block.header, raw: block.raw, offset: block.offset)
             }
             if !valid { throw damaged(segment, block) }
         }
@@ -158,7 +164,7 @@ extension LiveJournal {
         try writeHead()
     }
 
-    private func damaged(_ segment: OpenSegment, _ block: GroupEncoder.Block) -> JournalError {
+    private func damaged(_ segment: OpenSegment, _ block: Block) -> JournalError {
         .corrupted(
             Damage(
                 file: segment.path, offset: block.offset,
@@ -187,7 +193,7 @@ extension LiveJournal {
     }
 
     /// Copies whole commits that were never surely synced to a segment of their own, then cuts and seals the old one.
-    private func moveSurvivors(_ survivors: [GroupEncoder.Block], of old: OpenSegment) throws(JournalError) {
+    private func moveSurvivors(_ survivors: [Block], of old: OpenSegment) throws(JournalError) {
         let content = old.content.withLock { $0 }
         let header = newHeader(after: old, content)
         var encoder = GroupEncoder(
@@ -195,21 +201,17 @@ extension LiveJournal {
             blockSize: options.blockSize,
             syncedThrough: content.lastCommit, checkpoint: 0)
         for block in survivors {
-            let row = BlockRow(
-                offset: block.offset, storedSize: block.header.storedSize, rawSize: block.header.rawSize,
-                firstCommit: block.header.firstCommit, lastCommit: block.header.lastCommit, firstWall: 0,
-                lastWall: 0)
-            encoder.add(try old.stored(row), raw: block.raw)
+            let stored = try old.stored(BlockRow(block.header, at: block.offset))
+            do throws(CBORError) {
+                try encoder.add(stored, raw: block.raw.span)
+            } catch {
+                throw damaged(old, block)
+            }
         }
         let name = SegmentName(number: header.number, generation: 0)
         try directory.publish(encoder.output, as: name, random: options.random())
         let fresh = try adopt(name, writing: true)
-        for block in encoder.blocks {
-            let valid = try fresh.content.withLock { content throws(JournalError) in
-                try content.add(block.header, raw: block.raw, offset: block.offset)
-            }
-            if !valid { throw damaged(fresh, block) }
-        }
+        fresh.content.withLock { $0.append(encoder.index, chain: encoder.chain) }
         try seal(old)
     }
 

@@ -18,10 +18,9 @@ struct Salvage {
             case .block(let block, let raw):
                 guard block.lastCommit <= snapshot.proven else { break scanning }
                 var tail = TailIndex()
-                let row = BlockRow(
-                    offset: scanner.frameOffset, storedSize: block.storedSize, rawSize: block.rawSize,
-                    firstCommit: block.firstCommit, lastCommit: block.lastCommit, firstWall: 0, lastWall: 0)
-                if (try? tail.add(row, raw: raw.span)) != nil { rows += tail.blocks }
+                if (try? tail.add(block, at: scanner.frameOffset, raw: raw.span)) != nil {
+                    rows += tail.blocks
+                }
             case .index, .filler, .footer: continue
             case .end: break scanning
             case .damaged:

@@ -44,7 +44,7 @@ extension LiveJournal {
             salt: segment.header.salt)
         do {
             try segment.file.truncate(to: content.end)
-            try segment.file.write(closing.bytes, at: content.end)
+            try closing.write(to: segment.file)
         } catch {
             // Without room for its index the segment stays live, as it was.
             try? segment.file.truncate(to: content.end)

@@ -43,6 +43,7 @@ final class LiveJournal {
     var rolled = false
 
     private var opened: OpenSegment?
+    private var headFile: (any File)?
 
     init(path: String, mode: JournalMode, options: JournalOptions) {
         directory = SegmentDirectory(path: path, fileSystem: options.fileSystem)
@@ -85,6 +86,7 @@ final class LiveJournal {
 
     /// Lists the segments and opens the last one.
     func openLast(writing: Bool) throws(JournalError) -> OpenSegment {
+        headFile = nil
         inode = try directory.inode()
         segments = try directory.segments()
         let last = segments[segments.count - 1]
@@ -152,7 +154,14 @@ final class LiveJournal {
                 checkpoint: content.checkpoint)
         }
         try journalErrors { () throws(FileError) in
-            let file = try options.fileSystem.open(directory.headPath, .create)
+            let file: any File
+            if let headFile {
+                file = headFile
+            } else {
+                file = try options.fileSystem.open(directory.headPath, .create)
+            }
+            // Nobody but an exclusive holder writes HEAD while it holds the lock.
+            headFile = mode == .exclusive ? file : nil
             try file.write(slot.encoded(), at: slot.counter % 2 * UInt64(HeadSlot.size))
         }
         counter = slot.counter
@@ -186,11 +195,12 @@ final class LiveJournal {
 
     private func loadOnceForReading() throws(JournalError) -> Bool {
         let segment = try openLast(writing: false)
-        let size = try journalErrors { () throws(FileError) in try segment.file.status() }.size
         isFollower = try journalErrors { () throws(FileError) in
             try options.fileSystem.status(directory.followerPath) != nil
         }
         let slot = try readHead(segment.header.journal)
+        // Only now: a writer that goes on between would look as if it had lost what HEAD already names.
+        let size = try journalErrors { () throws(FileError) in try segment.file.status() }.size
         self.slot = slot
         if let slot, slot.segment > segment.header.number {
             throw .missingSegment(path: directory.path, number: slot.segment)
@@ -283,7 +293,7 @@ extension JournalError {
 
 /// Relaxed commits that were written but not synced.
 struct UnsyncedGroup {
-    var blocks: [GroupEncoder.Block]
+    var index: TailIndex
     var end: UInt64
     var chain: UInt32
     var clock: Int64

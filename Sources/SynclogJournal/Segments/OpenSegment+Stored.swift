@@ -19,25 +19,31 @@ extension OpenSegment {
     }
 
     /// Whether a key with a fingerprint may be in this segment.
-    func mayHold(_ fingerprint: UInt64) throws(JournalError) -> Bool {
-        let (parts, isInTail) = content.withLock { ($0.parts, !$0.tail.rows(of: fingerprint).isEmpty) }
+    func mayHold(_ probe: KeyProbe) throws(JournalError) -> Bool {
+        let (parts, isInTail) = content.withLock { ($0.parts, !$0.tail.rows(of: probe.fingerprint).isEmpty) }
         if isInTail { return true }
         for part in parts {
-            if try part.mayContain(fingerprint) { return true }
+            if try part.mayContain(probe) { return true }
         }
         return false
     }
 
-    /// The blocks that reach beyond a commit, in order.
-    func rows(reaching commit: UInt64) throws(JournalError) -> [BlockRow] {
+    /// Calls the body with each block that reaches a commit or lies behind it, in order, until it returns false.
+    /// - Returns: Whether it never did.
+    @discardableResult
+    func forEachRow(
+        reaching commit: UInt64, _ body: (BlockRow) throws(JournalError) -> Bool
+    ) throws(JournalError) -> Bool {
         let (parts, tail) = content.withLock { ($0.parts, $0.tail.blocks) }
-        var rows: [BlockRow] = []
         for part in parts where part.commits.upperBound >= commit {
             for number in try part.firstBlock(reaching: commit)..<part.blockCount {
-                rows.append(try part.block(number))
+                guard try body(try part.block(number)) else { return false }
             }
         }
-        return rows + tail.filter { $0.lastCommit >= commit }
+        for row in tail where row.lastCommit >= commit {
+            guard try body(row) else { return false }
+        }
+        return true
     }
 
     /// Where a whole seal begins; nil if there is none, or if a crash tore the index of one that has its footer.

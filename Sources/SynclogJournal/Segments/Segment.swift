@@ -150,7 +150,7 @@ final class OpenSegment: Sendable {
             switch try scanner.next() {
             case .block(let blockHeader, let raw):
                 if blockHeader.firstCommit > last { break scanning }
-                if try !state.add(blockHeader, raw: raw, offset: scanner.frameOffset) {
+                if !state.add(blockHeader, raw: raw, offset: scanner.frameOffset) {
                     state.damage = damage(
                         scanner.frameOffset, "block holds no valid entries", state.lastCommit)
                     break scanning
@@ -272,22 +272,23 @@ struct SegmentContent: Sendable {
         self.session = session
     }
 
-    /// Adds a block that was read or written at an offset.
+    /// Adds a block that was read at an offset.
     /// - Returns: False if its entries are not valid.
-    mutating func add(_ header: BlockHeader, raw: [UInt8], offset: UInt64) throws(JournalError) -> Bool {
-        let row = BlockRow(
-            offset: offset, storedSize: header.storedSize, rawSize: header.rawSize,
-            firstCommit: header.firstCommit,
-            lastCommit: header.lastCommit, firstWall: 0, lastWall: 0)
-        let sessions = tail.sessions.count
-        let commit: CommitPlace?
-        do { commit = try tail.add(row, raw: raw.span) } catch { return false }
-        guard let commit, commit.number == header.lastCommit else { return false }
-        end = row.end
-        lastCommit = header.lastCommit
-        chain = header.checksum
-        clock = commit.clock
-        if tail.sessions.count > sessions, let row = tail.sessions.last { session = row.info }
+    mutating func add(_ header: BlockHeader, raw: [UInt8], offset: UInt64) -> Bool {
+        var index = TailIndex()
+        do throws(CBORError) { try index.add(header, at: offset, raw: raw.span) } catch { return false }
+        append(index, chain: header.checksum)
         return true
+    }
+
+    /// Adds blocks that were indexed as they were written.
+    mutating func append(_ index: TailIndex, chain: UInt32) {
+        guard let last = index.blocks.last else { return }
+        tail.append(index)
+        end = last.end
+        lastCommit = last.lastCommit
+        self.chain = chain
+        clock = index.clock
+        if let row = index.sessions.last { session = row.info }
     }
 }
