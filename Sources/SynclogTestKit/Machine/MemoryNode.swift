@@ -31,9 +31,12 @@ final class MemoryNode: @unchecked Sendable {
         var name: String
         var node: MemoryNode
         var isRemoval: Bool
-        /// Both halves of a rename have one number; the other half lies in `partner`.
+        /// Both halves of a rename have one number.
         var group: UInt64
-        var partner: MemoryNode?
+        /// Whether it is half of a rename.
+        var isRename: Bool
+        /// Where the other half lies; weak, for a directory is held by the one above it, which it may name here.
+        weak var partner: MemoryNode?
     }
 
     /// Who holds the file's lock.
@@ -88,13 +91,16 @@ final class MemoryNode: @unchecked Sendable {
 
     func add(_ name: String, _ node: MemoryNode, group: UInt64) {
         entries[name] = node
-        pendingNames.append(PendingName(name: name, node: node, isRemoval: false, group: group))
+        pendingNames.append(
+            PendingName(name: name, node: node, isRemoval: false, group: group, isRename: false))
     }
 
     func removeName(_ name: String, group: UInt64, partner: MemoryNode? = nil) {
         guard let node = entries.removeValue(forKey: name) else { return }
         pendingNames.append(
-            PendingName(name: name, node: node, isRemoval: true, group: group, partner: partner))
+            PendingName(
+                name: name, node: node, isRemoval: true, group: group, isRename: partner != nil,
+                partner: partner))
     }
 
     /// Carries all changes of names to the disk; where a name came from here, its new place as well.

@@ -119,8 +119,7 @@ struct PowerLossDecider {
             renames[change.group] = decision
             if !change.isRemoval {
                 if decision > 0 { names[change.name] = change.node }
-            } else if change.partner == nil ? decision > 0 : decision == 2, names[change.name] === change.node
-            {
+            } else if change.isRename ? decision == 2 : decision > 0, names[change.name] === change.node {
                 names[change.name] = nil
             }
         }
