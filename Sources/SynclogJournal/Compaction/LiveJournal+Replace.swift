@@ -31,10 +31,11 @@ extension LiveJournal {
         return true
     }
 
-    /// Removes segments that a merged one stands for and drafts that a crash left.
+    /// Removes segments that a merged one stands for and drafts that a crash left; the caller holds COMPACT.
     func sweepReplaced() throws(JournalError) {
         try beginWriting()
         defer { endWriting() }
+        try removeDrafts()
         let names = try directory.replacedNames()
         guard !names.isEmpty else { return }
         // Whoever still knows the old files has to look again.
@@ -44,6 +45,16 @@ extension LiveJournal {
             try journalErrors { () throws(FileError) in
                 try options.fileSystem.remove(directory.path + "/" + name.text)
             }
+        }
+    }
+
+    /// Empties `tmp`: whoever makes drafts holds LOCK or COMPACT, and the caller holds both.
+    func removeDrafts() throws(JournalError) {
+        let folder = directory.path + "/tmp"
+        let fileSystem = options.fileSystem
+        try journalErrors { () throws(FileError) in
+            guard try fileSystem.status(folder) != nil else { return }
+            for name in try fileSystem.list(folder).sorted() { try fileSystem.remove(folder + "/" + name) }
         }
     }
 

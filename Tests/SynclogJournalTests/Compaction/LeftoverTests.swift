@@ -39,4 +39,26 @@ import Testing
         #expect(try journal.head().commit == other.head().commit)
         #expect(try journal.verify().isSound)
     }
+
+    /// Compactions that were killed again and again left drafts in `tmp`, which only a recovery removed.
+    @Test func `the draft of a dead compaction goes with the next one`() throws {
+        let system = MemoryFileSystem()
+        let journal = try Journal.create(at: "/j", options: .test(system))
+        var model = JournalModel()
+        var workload = Workload(seed: 98)
+        try fill(journal, &model, &workload, count: 180)
+        // Killed behind the first write to its draft: nothing it does after that reaches the files.
+        system.setFailures(
+            FailurePlan([
+                FailurePlan.Rule([.write], pathContains: "/tmp/", skipping: 1, code: 5),
+                FailurePlan.Rule([.remove], code: 5),
+            ]))
+        #expect(throws: JournalError.self) { try journal.compact() }
+        let left = system.copy()
+        #expect(try left.list("/j/tmp").count == 1)
+        let next = try Journal.open(at: "/j", options: .test(left, seed: 99))
+        _ = try next.compact()
+        #expect(try left.list("/j/tmp").isEmpty)
+        #expect(try next.commits().last == model.commits.last && next.verify().isSound)
+    }
 }
