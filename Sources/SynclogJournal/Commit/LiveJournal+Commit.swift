@@ -168,8 +168,8 @@ extension LiveJournal {
             clock: unsynced?.clock ?? content.clock)
     }
 
-    /// The distance of checkpoints: so many fit the root page of one of them.
-    private var checkpointInterval: Int { max(options.checkpointInterval, segmentSize / 512) }
+    /// The distance of checkpoints: few to a segment, for each look-up asks all of them, and so many fit the root page of one.
+    private var checkpointInterval: Int { max(options.checkpointInterval, segmentSize / 64) }
 
     /// Runs one request's closure and packs its entries.
     private func decide(
