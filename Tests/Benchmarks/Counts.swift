@@ -34,12 +34,12 @@ struct Counts {
         defer { engine.close() }
         let records = workload.records
         try Self.commit(records[..<10_000], 250, engine)
-        try tell("bulk-allocations", "per entry", limit: 0.33, of: 10_000) {
+        try tell("bulk-allocations", "per entry", limit: 0.67, of: 10_000) {
             try Self.commit(records[10_000..<20_000], 250, engine)
         }
         try Self.commit(records[20_000..<20_100], 1, engine)
         let before = engine.files.counts
-        try tell("commit-allocations", "per commit of one entry", limit: 42, of: 200) {
+        try tell("commit-allocations", "per commit of one entry", limit: 50, of: 200) {
             try Self.commit(records[20_100..<20_300], 1, engine)
         }
         let after = engine.files.counts
