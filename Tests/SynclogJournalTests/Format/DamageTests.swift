@@ -3,6 +3,8 @@ import TestSupport
 import Testing
 
 /// Every byte of every segment file, flipped one at a time: reported with file and offset, or provably padding.
+///
+/// All bytes with `SYNCLOG_EVERY_BYTE=1 swift test -c release -Xswiftc -enable-testing`, some eight minutes on two cores; else a part.
 @Suite struct DamageTests {
     /// About 100 KB of journal, sealed segments and an active one, and what must be read from it.
     struct Sample: Sendable {
