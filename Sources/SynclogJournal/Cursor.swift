@@ -43,16 +43,24 @@ public struct Cursor: Hashable, Sendable {
     public static let size = 60
 
     /// The fixed layout: journal, session, commit, index, scope, bound, kind, check digits.
-    public var bytes: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(Self.size)
-        for word in [journal.high, journal.low, session, position.commit] { bytes.appendWord64(word) }
-        bytes.appendWord32(position.index)
-        bytes.appendWord64(scope)
-        bytes.appendWord64(bound)
-        bytes.appendWord32(UInt32(kind.rawValue))
-        bytes.appendWord32(bytes.crc(0..<bytes.count))
-        return bytes
+    public var bytes: [UInt8] { Array(copying: layout.span) }
+
+    private var layout: InlineArray<60, UInt8> {
+        var layout = InlineArray<60, UInt8>(repeating: 0)
+        var span = layout.mutableSpan
+        unsafe span.withUnsafeMutableBytes { bytes in
+            unsafe bytes.storeBytes(of: journal.high.littleEndian, toByteOffset: 0, as: UInt64.self)
+            unsafe bytes.storeBytes(of: journal.low.littleEndian, toByteOffset: 8, as: UInt64.self)
+            unsafe bytes.storeBytes(of: session.littleEndian, toByteOffset: 16, as: UInt64.self)
+            unsafe bytes.storeBytes(of: position.commit.littleEndian, toByteOffset: 24, as: UInt64.self)
+            unsafe bytes.storeBytes(of: position.index.littleEndian, toByteOffset: 32, as: UInt32.self)
+            unsafe bytes.storeBytes(of: scope.littleEndian, toByteOffset: 36, as: UInt64.self)
+            unsafe bytes.storeBytes(of: bound.littleEndian, toByteOffset: 44, as: UInt64.self)
+            unsafe bytes.storeBytes(of: UInt32(kind.rawValue).littleEndian, toByteOffset: 52, as: UInt32.self)
+            let check = unsafe crc32c(UnsafeRawBufferPointer(rebasing: bytes[..<56]))
+            unsafe bytes.storeBytes(of: check.littleEndian, toByteOffset: 56, as: UInt32.self)
+        }
+        return layout
     }
 
     /// Reads the fixed layout; anything wrong is ``JournalError/malformedCursor``.
@@ -73,13 +81,25 @@ public struct Cursor: Hashable, Sendable {
 
     /// 80 characters of base64url.
     public var text: String {
-        let bytes = bytes
         var text: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = UInt32(bytes[start]) << 16 | UInt32(bytes[start + 1]) << 8 | UInt32(bytes[start + 2])
-            for shift in [18, 12, 6, 0] { text.append(Self.alphabet[Int(group >> UInt32(shift)) & 63]) }
-        }
+        append(to: &text)
         return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Appends the text form; nothing is allocated where there is room for it.
+    package func append(to text: inout [UInt8]) {
+        let layout = layout
+        let alphabet = Self.alphabet
+        var start = 0
+        while start < Self.size {
+            let group =
+                UInt32(layout[start]) << 16 | UInt32(layout[start + 1]) << 8 | UInt32(layout[start + 2])
+            text.append(alphabet[Int(group >> 18)])
+            text.append(alphabet[Int(group >> 12) & 63])
+            text.append(alphabet[Int(group >> 6) & 63])
+            text.append(alphabet[Int(group) & 63])
+            start += 3
+        }
     }
 
     /// Reads the text form; anything wrong is ``JournalError/malformedCursor``.

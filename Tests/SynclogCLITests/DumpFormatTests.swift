@@ -11,19 +11,26 @@ import Testing
         let position = JournalPosition(commit: 300, index: 2)
         let cursor = Cursor(
             kind: .journal, journal: JournalID(high: 1, low: 2), session: 0xABCD, position: position)
-        return DumpEntry(
-            address: DumpEntry.Address(
-                position: position, cursor: cursor, wall: 1_700_000_029_123_456, monotonic: 29_001_000),
-            message: "saved milk", device: "local", subject: "shopping/Item[300]",
-            fields: [
-                DumpEntry.Field("MESSAGE", "saved milk"), DumpEntry.Field("PRIORITY", "6"),
-                DumpEntry.Field("FIELD_TYPES", #"{"dueDate":"string"}"#),
-                DumpEntry.Field(user: "dueDate", [Array("a/b\tc".utf8)]),
-                DumpEntry.Field(user: "list", [Array("x".utf8), [], Array("y".utf8)]),
-                DumpEntry.Field(user: "blob", [[0, 127, 255]]),
-                DumpEntry.Field(user: "lines", [Array("a\nb".utf8)]),
-                DumpEntry.Field(user: "del", [[0x61, 0x7F]]),
-            ])
+        var entry = DumpEntry()
+        entry.address = DumpEntry.Address(
+            position: position, cursor: cursor, wall: 1_700_000_029_123_456, monotonic: 29_001_000)
+        entry.text.append("shopping/Item[300]")
+        entry.endSubject()
+        entry.add("MESSAGE", "saved milk")
+        entry.add("PRIORITY", "6".utf8.span)
+        entry.add("FIELD_TYPES", #"{"dueDate":"string"}"#)
+        let fields: [(String, [[UInt8]])] = [
+            ("dueDate", [Array("a/b\tc".utf8)]), ("list", [Array("x".utf8), [], Array("y".utf8)]),
+            ("blob", [[0, 127, 255]]), ("lines", [Array("a\nb".utf8)]), ("del", [[0x61, 0x7F]]),
+        ]
+        for (key, values) in fields {
+            entry.begin(user: key.utf8.span)
+            for value in values {
+                entry.text += value
+                entry.endValue()
+            }
+        }
+        return entry
     }()
 
     private func text(_ format: String, _ entries: [DumpEntry] = [entry]) throws -> String {

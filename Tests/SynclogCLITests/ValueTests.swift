@@ -116,6 +116,34 @@ import Testing
         #expect(line.recordType == "T")
     }
 
+    /// The same record printed from what is stored and from its values.
+    @Test(arguments: table.indices)
+    func `a stored record is printed as its line`(_ place: Int) throws {
+        var record = Record(
+            recordType: "T",
+            recordID: Record.ID(recordName: "n\"\u{1F}\u{E9}", zoneID: RecordZone.ID(zoneName: "own")))
+        record["f"] = Self.table[place].value
+        record["g"] = "x"
+        let value = StoredRecord(type: "T", fields: record.fields, created: 5).encoded()
+        let tag = ChangeTag(commit: 0xFEDC_BA98_7654, index: 0, checksum: 0x00AB_CDEF)
+        record.recordChangeTag = tag
+        var places = RecordPlaces()
+        try places.read(value.span)
+        let name = Array(record.recordID.recordName.utf8)
+        let stored = JournalDatabase.LiveRecord(
+            name: name.span, value: value.span, places: places, tag: tag)
+        var line: [UInt8] = []
+        RecordForm.json(zone: "own").append(stored, to: &line)
+        #expect(
+            String(decoding: line, as: UTF8.self)
+                == JSONWriter.text(RecordLine.json(record, zone: "own")) + "\n")
+        line = []
+        RecordForm.row.append(stored, to: &line)
+        #expect(
+            String(decoding: line, as: UTF8.self)
+                == "\(shown(record.recordID.recordName))\tT\t\(tag.text)\n")
+    }
+
     @Test(arguments: [
         ("a=b", RecordValue.string("b")), ("a=", .string("")), ("a==", .string("=")),
         ("a=:=5", .string(":=5")),

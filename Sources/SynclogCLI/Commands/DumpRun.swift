@@ -11,7 +11,11 @@ final class DumpRun {
     private var zonesScanned: UInt64 = 0
     private var firstDamage: Damage?
     private var recoveryReported = false
-    private var last: DumpEntry?
+    /// Where the entry that was printed last is.
+    private var last: DumpEntry.Address?
+    /// Both are filled again for each entry.
+    private var entry = DumpEntry()
+    private var line: [UInt8] = []
 
     init(journal: Journal, request: DumpRequest, format: any DumpFormat, console: Console) {
         self.journal = journal
@@ -42,7 +46,7 @@ final class DumpRun {
         }
         if request.follows, lost == nil { try follow(after: end) }
         if request.showsCursor, let last {
-            let line = "-- cursor: \(last.address.cursor.text)"
+            let line = "-- cursor: \(last.cursor.text)"
             if format.isForPrograms { console.notice(line) } else { try console.line(line) }
         }
         if let lost { throw lost }
@@ -59,6 +63,7 @@ final class DumpRun {
             recoveryReported = true
             console.notice(OpenedDatabase.recoveryNotice)
         }
+        maker.head = head.commit
         return head.commit
     }
 
@@ -78,10 +83,10 @@ final class DumpRun {
         return filter
     }
 
-    private func wants(_ entry: Entry) -> Bool {
+    private func wants(_ view: borrowing EntryView) -> Bool {
         guard !request.zones.isEmpty else { return true }
-        if entry.key.space == .record { return zoneNumbers.contains(entry.key.zone) }
-        return ZoneNumbers.name(in: entry.key).map { request.wants(zone: $0) } ?? false
+        if view.space == .record { return zoneNumbers.contains(view.zone) }
+        return ZoneNumbers.name(in: view.copy().key).map { request.wants(zone: $0) } ?? false
     }
 
     // MARK: What is stored
@@ -94,28 +99,40 @@ final class DumpRun {
         case (.all, true): try backward(limit: .max, print)
         case (.newest(let count), true): try backward(limit: count, print)
         case (.newest(let count), false):
-            try turned { add throws(CommandFailure) in try backward(limit: count, add) }
+            var first: JournalPosition?
+            var found = 0
+            try backward(limit: count) { view throws(CommandFailure) in
+                first = view.position
+                found += 1
+            }
+            guard let first else { return }
+            try read(from: Self.predecessor(first), through: nil, limit: found, quietly: true, print)
         case (.oldest(let count), true):
-            try turned { add throws(CommandFailure) in try forward(limit: count, add) }
+            var last: JournalPosition?
+            var found = 0
+            try forward(limit: count) { view throws(CommandFailure) in
+                last = view.position
+                found += 1
+            }
+            guard let last else { return }
+            try readBackward(before: Self.successor(last), downTo: nil, limit: found, quietly: true, print)
         }
     }
 
-    /// Collects entries and prints them the other way round.
-    private func turned(
-        _ read: ((DumpEntry) throws(CommandFailure) -> Void) throws(CommandFailure) -> Void
-    ) throws(CommandFailure) {
-        var entries: [DumpEntry] = []
-        try read { entry throws(CommandFailure) in entries.append(entry) }
-        for entry in entries.reversed() { try print(entry) }
-    }
+    private typealias Use = (borrowing EntryView) throws(CommandFailure) -> Void
 
     /// The entries after the cursor, oldest first; with `-r` those before it.
-    private func forward(
-        limit: Int, _ use: (DumpEntry) throws(CommandFailure) -> Void
-    ) throws(CommandFailure) {
+    private func forward(limit: Int, _ use: Use) throws(CommandFailure) {
         let lower = request.reverse ? JournalPosition.start : lowerBound
         let upper = request.reverse ? upperBound : nil
         try read(from: lower, through: upper, limit: limit, use)
+    }
+
+    /// The entries after the cursor, newest first; with `-r` those before it.
+    private func backward(limit: Int, _ use: Use) throws(CommandFailure) {
+        let upper = request.reverse ? upperBound : nil
+        let lower = request.reverse ? nil : request.cursor.map { _ in lowerBound }
+        try readBackward(before: upper, downTo: lower, limit: limit, use)
     }
 
     /// Strictly after this place, for reading on from the cursor.
@@ -141,64 +158,65 @@ final class DumpRun {
             : JournalPosition(commit: position.commit + 1, index: 0)
     }
 
+    /// Reads forward; `quietly` where the same damage was told of before.
     private func read(
-        from lower: JournalPosition, through upper: JournalPosition?, limit: Int,
-        _ use: (DumpEntry) throws(CommandFailure) -> Void
+        from lower: JournalPosition, through upper: JournalPosition?, limit: Int, quietly: Bool = false,
+        _ use: Use
     ) throws(CommandFailure) {
-        var left = limit
-        var reader = try SynclogCLI.journal { () throws(JournalError) in
+        let reader = try SynclogCLI.journal { () throws(JournalError) in
             try journal.read(after: lower, filter: filter)
         }
-        reader.onDamage = { [self] damage in met(damage) }
-        while left > 0, let commit = try next(&reader) {
-            for entry in commit.entries where wants(entry) {
-                if let upper, JournalPosition(commit: commit.info.number, index: entry.index) >= upper {
-                    return
-                }
-                try use(try make(entry, commit.info))
-                left -= 1
-                if left == 0 { return }
-            }
-        }
+        try read(
+            reader, limit: limit, quietly: quietly, until: { place in upper.map { place >= $0 } ?? false },
+            use)
     }
 
-    private func backward(
-        limit: Int, _ use: (DumpEntry) throws(CommandFailure) -> Void
+    /// Reads backward; `quietly` where the same damage was told of before.
+    private func readBackward(
+        before upper: JournalPosition?, downTo lower: JournalPosition?, limit: Int, quietly: Bool = false,
+        _ use: Use
     ) throws(CommandFailure) {
-        var left = limit
-        let upper = request.reverse ? upperBound : nil
-        let lower = request.reverse ? nil : request.cursor.map { _ in lowerBound }
-        var reader = try SynclogCLI.journal { () throws(JournalError) in
+        let reader = try SynclogCLI.journal { () throws(JournalError) in
             try journal.readBackward(before: upper, filter: filter)
         }
-        reader.onDamage = { [self] damage in met(damage) }
-        while left > 0, let commit = try next(&reader) {
-            for entry in commit.entries.reversed() where wants(entry) {
-                if let lower, JournalPosition(commit: commit.info.number, index: entry.index) <= lower {
-                    return
+        try read(
+            reader, limit: limit, quietly: quietly, until: { place in lower.map { place <= $0 } ?? false },
+            use)
+    }
+
+    private func read(
+        _ reader: consuming JournalReader, limit: Int, quietly: Bool, until isEnd: (JournalPosition) -> Bool,
+        _ use: Use
+    ) throws(CommandFailure) {
+        var reader = reader
+        reader.onDamage = quietly ? { _ in } : { [self] damage in met(damage) }
+        var left = limit
+        var failure: CommandFailure?
+        do throws(JournalError) {
+            try reader.forEachEntry { view in
+                guard wants(view) else { return true }
+                if isEnd(view.position) { return false }
+                do throws(CommandFailure) {
+                    try use(view)
+                } catch {
+                    failure = error
+                    return false
                 }
-                try use(try make(entry, commit.info))
                 left -= 1
-                if left == 0 { return }
+                return left > 0
             }
-        }
-    }
-
-    private func next(_ reader: inout JournalReader) throws(CommandFailure) -> Commit? {
-        do throws(JournalError) { return try reader.next() } catch { throw CommandFailure(error) }
-    }
-
-    private func make(_ entry: Entry, _ commit: CommitInfo) throws(CommandFailure) -> DumpEntry {
-        do throws(JournalError) { return try maker.entry(entry, in: commit) } catch {
+        } catch {
             throw CommandFailure(error)
         }
+        if let failure { throw failure }
     }
 
-    private func print(_ entry: DumpEntry) throws(CommandFailure) {
-        var out: [UInt8] = []
-        format.append(entry, to: &out)
-        try console.write(out)
-        last = entry
+    private func print(_ view: borrowing EntryView) throws(CommandFailure) {
+        do throws(JournalError) { try maker.fill(&entry, with: view) } catch { throw CommandFailure(error) }
+        line.removeAll(keepingCapacity: true)
+        format.append(entry, to: &line)
+        try console.write(line)
+        last = entry.address
     }
 
     private func met(_ damage: Damage) {

@@ -20,15 +20,8 @@ extension Command {
     private static func runList(_ invocation: Invocation) async throws(CommandFailure) {
         let words = try invocation.operands(1...1)
         try await OpenedDatabase.use(invocation, writing: false) { opened throws(CommandFailure) in
-            for record in try await records(opened, words[0]) {
-                if invocation.arguments.has("json") {
-                    try invocation.console.line(JSONWriter.text(RecordLine.json(record)))
-                } else {
-                    let tag = record.recordChangeTag?.text ?? "-"
-                    try invocation.console.line(
-                        "\(shown(record.recordID.recordName))\t\(record.recordType)\t\(tag)")
-                }
-            }
+            let form: RecordForm = invocation.arguments.has("json") ? .json(zone: nil) : .row
+            try await printRecords(of: words[0], in: opened, form, invocation.console)
         }
     }
 
@@ -55,19 +48,61 @@ extension Command {
                 names = zones.map(\.zoneID.zoneName)
             }
             for name in names {
-                for record in try await records(opened, name) {
-                    try invocation.console.line(JSONWriter.text(RecordLine.json(record, zone: name)))
-                }
+                try await printRecords(of: name, in: opened, .json(zone: name), invocation.console)
             }
         }
     }
 
-    /// All records of a zone, sorted by the bytes of their names.
-    private static func records(_ opened: OpenedDatabase, _ zone: String) async throws(CommandFailure)
-        -> [Record]
-    {
-        try await database { () throws(SyncError) in
-            try await opened.database.allRecords(inZoneWith: RecordZone.ID(zoneName: zone))
+    /// Prints all records of a zone, sorted by the bytes of their names.
+    private static func printRecords(
+        of zone: String, in opened: OpenedDatabase, _ form: RecordForm, _ console: Console
+    ) async throws(CommandFailure) {
+        let id = RecordZone.ID(zoneName: zone)
+        if let local = opened.database as? JournalDatabase {
+            return try printRecords(of: id, in: local, form, console)
         }
+        let records = try await database { () throws(SyncError) in
+            try await opened.database.allRecords(inZoneWith: id)
+        }
+        var line: [UInt8] = []
+        for record in records { try print(record, form, &line, console) }
+    }
+
+    /// Prints a record of a remote database in the form in which it would be stored here.
+    private static func print(
+        _ record: Record, _ form: RecordForm, _ line: inout [UInt8], _ console: Console
+    ) throws(CommandFailure) {
+        let value = StoredRecord(type: record.recordType, fields: record.fields, created: 0).encoded()
+        let name = Array(record.recordID.recordName.utf8)
+        var places = RecordPlaces()
+        guard let tag = record.recordChangeTag, (try? places.read(value.span)) != nil else { return }
+        line.removeAll(keepingCapacity: true)
+        form.append(
+            JournalDatabase.LiveRecord(name: name.span, value: value.span, places: places, tag: tag),
+            to: &line)
+        try console.write(line)
+    }
+
+    private static func printRecords(
+        of id: RecordZone.ID, in local: JournalDatabase, _ form: RecordForm, _ console: Console
+    ) throws(CommandFailure) {
+        var line: [UInt8] = []
+        var failure: CommandFailure?
+        do throws(SyncError) {
+            try local.forEachLiveRecord(inZoneWith: id) { record in
+                line.removeAll(keepingCapacity: true)
+                form.append(record, to: &line)
+                do throws(CommandFailure) {
+                    try console.write(line)
+                    return true
+                } catch {
+                    failure = error
+                    return false
+                }
+            }
+        } catch {
+            throw CommandFailure(error)
+        }
+        if let failure { throw failure }
     }
 }

@@ -10,9 +10,14 @@ enum Base64 {
 
     /// The text of bytes.
     static func encode(_ bytes: [UInt8]) -> String {
-        let alphabet = Self.alphabet
         var out: [UInt8] = []
-        out.reserveCapacity((bytes.count + 2) / 3 * 4)
+        append(bytes.span, to: &out)
+        return String(decoding: out, as: UTF8.self)
+    }
+
+    /// Appends the text of bytes.
+    static func append(_ bytes: Span<UInt8>, to out: inout [UInt8]) {
+        let alphabet = Self.alphabet
         var place = 0
         while place < bytes.count {
             let rest = min(3, bytes.count - place)
@@ -25,7 +30,6 @@ enum Base64 {
             out.append(rest > 2 ? alphabet[Int(group & 63)] : UInt8(ascii: "="))
             place += 3
         }
-        return String(decoding: out, as: UTF8.self)
     }
 
     /// The bytes of a text, or nil if it is not base64 in its one canonical form.

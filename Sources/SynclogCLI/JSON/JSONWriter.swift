@@ -13,7 +13,7 @@ enum JSONWriter {
     /// Appends a value.
     static func append(_ value: JSONValue, to out: inout [UInt8]) {
         switch value {
-        case .null: out += "null".utf8
+        case .null: out.append("null")
         case .bool(let flag): out += (flag ? "true" : "false").utf8
         case .number(let text): out += text.utf8
         case .string(let text): append(string: text, to: &out)
@@ -38,21 +38,20 @@ enum JSONWriter {
 
     /// Appends a string in quotes.
     static func append(string text: String, to out: inout [UInt8]) {
-        append(utf8: Array(text.utf8), to: &out)
+        append(utf8: text.utf8.span, to: &out)
     }
 
     /// Appends a string that is given as its UTF-8 in quotes.
-    static func append(utf8 bytes: [UInt8], to out: inout [UInt8]) {
+    static func append(utf8 bytes: Span<UInt8>, to out: inout [UInt8]) {
         out.append(UInt8(ascii: "\""))
         var plain = 0
-        for place in bytes.indices {
-            let byte = bytes[place]
-            if byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { continue }
-            out += bytes[plain..<place]
+        while true {
+            let place = bytes.nextEscaped(from: plain)
+            out.append(bytes.extracting(plain..<place))
+            guard place < bytes.count else { break }
+            appendEscape(of: bytes[place], to: &out)
             plain = place + 1
-            appendEscape(of: byte, to: &out)
         }
-        out += bytes[plain...]
         out.append(UInt8(ascii: "\""))
     }
 
@@ -61,13 +60,13 @@ enum JSONWriter {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"):
             out.append(UInt8(ascii: "\\"))
             out.append(byte)
-        case 0x08: out += "\\b".utf8
-        case 0x09: out += "\\t".utf8
-        case 0x0A: out += "\\n".utf8
-        case 0x0C: out += "\\f".utf8
-        case 0x0D: out += "\\r".utf8
+        case 0x08: out.append("\\b")
+        case 0x09: out.append("\\t")
+        case 0x0A: out.append("\\n")
+        case 0x0C: out.append("\\f")
+        case 0x0D: out.append("\\r")
         default:
-            out += "\\u00".utf8
+            out.append("\\u00")
             out.append(hexCharacter(byte >> 4))
             out.append(hexCharacter(byte & 15))
         }

@@ -5,37 +5,38 @@ import SynclogRecords
 struct DumpEntryMaker {
     private let journal: Journal
     private var zones: ZoneNumbers
-    private var session: (commit: UInt64, info: SessionInfo)?
+    /// The zone of the last record.
+    private var lastZone: (number: UInt64, name: String, shown: String)?
+    private var places = RecordPlaces()
+    /// A session, and commits that are in it.
+    private var session: (commits: ClosedRange<UInt64>, info: SessionInfo)?
+    /// The last known commit; sessions of later ones are not settled.
+    var head: UInt64 = 0
 
     init(journal: Journal) {
         self.journal = journal
         zones = ZoneNumbers(journal: journal)
     }
 
-    /// The entry as fields.
-    mutating func entry(_ entry: Entry, in commit: CommitInfo) throws(JournalError) -> DumpEntry {
-        let session = try session(at: commit.number)
-        let position = JournalPosition(commit: commit.number, index: entry.index)
-        let address = DumpEntry.Address(
-            position: position,
-            cursor: Cursor(kind: .journal, journal: journal.id, session: session.label, position: position),
-            wall: commit.wall, monotonic: commit.clock - session.clock)
-        var content = try content(StoredEntry(commit: commit, entry: entry))
-        content.fields.append(DumpEntry.Field("DEVICE", String(commit.device)))
-        content.fields += content.user
-        return DumpEntry(
-            address: address, message: content.message,
-            device: commit.device == 0 ? "local" : "device-\(commit.device)",
-            subject: "\(content.subject)[\(commit.number)]",
-            fields: [
-                DumpEntry.Field("MESSAGE", content.message),
-                DumpEntry.Field("PRIORITY", String(content.priority)),
-                DumpEntry.Field("KIND", content.kind),
-            ] + content.fields)
+    /// Fills the entry with what is shown of a view.
+    mutating func fill(_ entry: inout DumpEntry, with view: borrowing EntryView) throws(JournalError) {
+        let session = try session(at: view.commit)
+        entry.removeAll()
+        entry.address.position = view.position
+        entry.address.cursor = Cursor(
+            kind: .journal, journal: journal.id, session: session.label, position: view.position)
+        entry.address.wall = view.wall
+        entry.address.monotonic = view.clock - session.clock
+        entry.device = view.device
+        if view.space == .record {
+            try fill(&entry, withRecord: view)
+        } else {
+            fill(&entry, with: content(view.copy(), commit: view.commit), of: view)
+        }
     }
 
     private mutating func session(at commit: UInt64) throws(JournalError) -> SessionInfo {
-        if let session, session.commit == commit { return session.info }
+        if let session, session.commits.contains(commit) { return session.info }
         let info: SessionInfo
         do throws(JournalError) {
             info = try journal.session(at: commit)
@@ -44,40 +45,196 @@ struct DumpEntryMaker {
             guard case .corrupted = error else { throw error }
             info = session?.info ?? SessionInfo(label: 0, commit: 0, clock: 0)
         }
-        session = (commit, info)
+        // A later commit in the same session means that all between are.
+        let later = min(head, commit + Self.sessionReach)
+        let reaches = later > commit && (try? journal.session(at: later)) == info
+        session = (commit...(reaches ? later : commit), info)
         return info
     }
+
+    private static let sessionReach: UInt64 = 10_000
+
+    // MARK: Records
+
+    private mutating func fill(
+        _ entry: inout DumpEntry, withRecord view: borrowing EntryView
+    ) throws(JournalError) {
+        let zone = try zone(view.zone)
+        let name = view.name
+        var tombstone: StoredTombstone?
+        var isReadable = true
+        do throws(CBORError) {
+            switch view.operation {
+            case .put: try places.read(view.value)
+            case .delete: tombstone = try StoredTombstone(value: view.copy().value)
+            case .note: break
+            }
+        } catch {
+            isReadable = false
+        }
+        entry.text += zone.shown.utf8
+        if isReadable, view.operation != .note {
+            entry.text.append(UInt8(ascii: "/"))
+            if let tombstone {
+                entry.text += tombstone.type.utf8
+            } else {
+                entry.text.append(view.value.extracting(places.type))
+            }
+        }
+        endSubject(&entry, view.commit)
+        entry.begin("MESSAGE")
+        if isReadable {
+            switch view.operation {
+            case .put: entry.text.append("saved ")
+            case .delete: entry.text.append("deleted ")
+            case .note: entry.text.append("note about ")
+            }
+        }
+        entry.text.append(shown: name)
+        if !isReadable { entry.text.append(": the value cannot be read") }
+        entry.endValue()
+        entry.begin("PRIORITY")
+        entry.text.append(decimal: isReadable ? 6 : 2)
+        entry.endValue()
+        entry.add("KIND", isReadable && view.operation == .note ? "sync" : "change")
+        entry.add("ZONE", zone.name.utf8.span)
+        entry.add("RECORD", name)
+        guard isReadable else { return Self.addDevice(view.device, to: &entry) }
+        switch view.operation {
+        case .put:
+            entry.add("TYPE", view.value.extracting(places.type))
+            entry.add("OP", "save")
+            entry.begin("TAG")
+            entry.text.append(
+                ChangeTag(commit: view.commit, index: view.index, checksum: crc32c(view.value)))
+            entry.endValue()
+            Self.addDevice(view.device, to: &entry)
+            addFields(of: view.value, to: &entry)
+        case .delete:
+            if let tombstone { entry.add("TYPE", tombstone.type.utf8.span) }
+            entry.add("OP", "delete")
+            if let base = tombstone?.baseTag {
+                entry.begin("BASE_TAG")
+                entry.text.append(base)
+                entry.endValue()
+            }
+            Self.addDevice(view.device, to: &entry)
+        case .note:
+            entry.add("OP", "note")
+            Self.addDevice(view.device, to: &entry)
+        }
+    }
+
+    /// The name of a zone, as it is and as it is shown.
+    private mutating func zone(_ number: UInt64) throws(JournalError) -> (name: String, shown: String) {
+        if let lastZone, lastZone.number == number { return (lastZone.name, lastZone.shown) }
+        let name = try zones.name(of: number) ?? "#\(number)"
+        let text = shown(name)
+        lastZone = (number, name, text)
+        return (name, text)
+    }
+
+    /// Adds the types of a record's fields, then the fields.
+    private func addFields(of value: Span<UInt8>, to entry: inout DumpEntry) {
+        // Values that need more than their bytes are made once, for their type and their text.
+        var others: [DumpValue] = []
+        entry.begin("FIELD_TYPES")
+        entry.text.append(UInt8(ascii: "{"))
+        for (number, field) in places.fields.enumerated() {
+            if number > 0 { entry.text.append(UInt8(ascii: ",")) }
+            JSONWriter.append(utf8: value.extracting(field.key), to: &entry.text)
+            entry.text.append(UInt8(ascii: ":"))
+            switch field.value {
+            case .string: entry.text.append("\"string\"")
+            case .int64: entry.text.append("\"int64\"")
+            case .double: entry.text.append("\"double\"")
+            case .bytes: entry.text.append("\"bytes\"")
+            case .date: entry.text.append("\"date\"")
+            case .other(let place):
+                others.append(DumpValue(RecordValue(item: value.extracting(place))))
+                JSONWriter.append(string: others[others.count - 1].type, to: &entry.text)
+            }
+        }
+        entry.text.append(UInt8(ascii: "}"))
+        entry.endValue()
+        var other = 0
+        for field in places.fields {
+            if case .other = field.value {
+                other += 1
+                if others[other - 1].values.isEmpty { continue }
+            }
+            entry.begin(user: value.extracting(field.key))
+            switch field.value {
+            case .string(let place), .bytes(let place): entry.text.append(value.extracting(place))
+            case .int64(let number): entry.text.append(decimal: number)
+            case .double(let number): entry.text += DoubleText.text(number).utf8
+            case .date(let milliseconds): InternetDate.append(milliseconds, to: &entry.text)
+            case .other:
+                for value in others[other - 1].values {
+                    entry.text += value
+                    entry.endValue()
+                }
+                continue
+            }
+            entry.endValue()
+        }
+    }
+
+    private static func addDevice(_ device: UInt32, to entry: inout DumpEntry) {
+        entry.begin("DEVICE")
+        entry.text.append(decimal: device)
+        entry.endValue()
+    }
+
+    private func endSubject(_ entry: inout DumpEntry, _ commit: UInt64) {
+        entry.text.append(UInt8(ascii: "["))
+        entry.text.append(decimal: commit)
+        entry.text.append(UInt8(ascii: "]"))
+        entry.endSubject()
+    }
+
+    // MARK: Everything else, which is rare
 
     /// What an entry's value says.
     private struct Content {
         var message: String
         var priority = 6
-        var kind = "change"
+        var kind: String
         var subject: String
-        var fields: [DumpEntry.Field] = []
-        var user: [DumpEntry.Field] = []
+        var fields: [(name: StaticString, value: String)] = []
     }
 
-    private mutating func content(_ stored: StoredEntry) throws(JournalError) -> Content {
-        switch stored.entry.key.space {
-        case .record: return try record(stored)
-        case .zone: return zone(stored)
-        case .database: return account(stored)
+    private func fill(_ entry: inout DumpEntry, with content: Content, of view: borrowing EntryView) {
+        entry.text += content.subject.utf8
+        endSubject(&entry, view.commit)
+        entry.add("MESSAGE", content.message.utf8.span)
+        entry.begin("PRIORITY")
+        entry.text.append(decimal: content.priority)
+        entry.endValue()
+        entry.add("KIND", content.kind.utf8.span)
+        for field in content.fields { entry.add(field.name, field.value.utf8.span) }
+        Self.addDevice(view.device, to: &entry)
+    }
+
+    private mutating func content(_ entry: Entry, commit: UInt64) -> Content {
+        switch entry.key.space {
+        case .zone: return zone(entry, commit)
+        case .database: return account(entry)
         case .session:
             return plain(
-                stored, "session \(Self.hex(stored.entry.key.name)) began", kind: "sync", op: "session")
-        case .operation: return plain(stored, "outcome of an operation kept", kind: "sync", op: "outcome")
-        case .lease: return lease(stored)
-        case .state where stored.entry.operation == .note && stored.entry.key.name == Array("recovery".utf8):
-            return recovery(stored)
-        case .device: return plain(stored, "device", kind: "account", op: "device")
-        case .floor: return plain(stored, "floor moved", kind: "compaction", op: "floor")
-        case .reserve: return plain(stored, "commit numbers reserved", kind: "sync", op: "reserve")
-        case .conflict: return plain(stored, "conflict", kind: "conflict", op: "conflict", priority: 4)
-        case .quarantine: return plain(stored, "parked", kind: "conflict", op: "park", priority: 3)
+                entry, "session \(Self.hex(entry.key.name)) began", kind: "sync", op: "session")
+        case .operation: return plain(entry, "outcome of an operation kept", kind: "sync", op: "outcome")
+        case .lease: return lease(entry)
+        case .state where entry.operation == .note && entry.key.name == Array("recovery".utf8):
+            return recovery(entry)
+        case .device: return plain(entry, "device", kind: "account", op: "device")
+        case .floor: return plain(entry, "floor moved", kind: "compaction", op: "floor")
+        case .reserve: return plain(entry, "commit numbers reserved", kind: "sync", op: "reserve")
+        case .conflict: return plain(entry, "conflict", kind: "conflict", op: "conflict", priority: 4)
+        case .quarantine: return plain(entry, "parked", kind: "conflict", op: "park", priority: 3)
         default:
-            let number = stored.entry.key.space.rawValue
-            return plain(stored, "entry of space \(number)", kind: "sync", op: "space-\(number)")
+            let number = entry.key.space.rawValue
+            return plain(entry, "entry of space \(number)", kind: "sync", op: "space-\(number)")
         }
     }
 
@@ -86,74 +243,25 @@ struct DumpEntryMaker {
     }
 
     private func plain(
-        _ stored: StoredEntry, _ text: String, kind: String, op: String, priority: Int = 7
+        _ entry: Entry, _ text: String, kind: String, op: String, priority: Int = 7
     ) -> Content {
-        let gone = stored.entry.operation == .delete ? " dropped" : ""
+        let gone = entry.operation == .delete ? " dropped" : ""
         return Content(
             message: text + gone, priority: priority, kind: kind, subject: kind,
-            fields: [DumpEntry.Field("OP", op)])
+            fields: [("OP", op)])
     }
 
-    private mutating func record(_ stored: StoredEntry) throws(JournalError) -> Content {
-        let key = stored.entry.key
-        let zone = try zones.name(of: key.zone)
-        let zoneName = zone ?? "#\(key.zone)"
-        let name = String(decoding: key.name, as: UTF8.self)
-        var content = Content(message: "", subject: shown(zoneName))
-        content.fields = [DumpEntry.Field("ZONE", zoneName), DumpEntry.Field("RECORD", [key.name])]
-        do throws(CBORError) {
-            switch stored.entry.operation {
-            case .put:
-                let id = Record.ID(recordName: name, zoneID: RecordZone.ID(zoneName: zoneName))
-                let record = try Record(stored, recordID: id)
-                content.message = "saved \(shown(name))"
-                content.subject += "/" + record.recordType
-                content.fields += [
-                    DumpEntry.Field("TYPE", record.recordType), DumpEntry.Field("OP", "save"),
-                    DumpEntry.Field("TAG", record.recordChangeTag?.text ?? ""),
-                ]
-                var types: [(String, JSONValue)] = []
-                for key in record.allKeys() {
-                    guard let value = record[key] else { continue }
-                    let dumped = DumpValue(value)
-                    types.append((key, .string(dumped.type)))
-                    if !dumped.values.isEmpty {
-                        content.user.append(DumpEntry.Field(user: key, dumped.values))
-                    }
-                }
-                content.user.insert(DumpEntry.Field("FIELD_TYPES", JSONWriter.text(.members(types))), at: 0)
-            case .delete:
-                let tombstone = try StoredTombstone(value: stored.entry.value)
-                content.message = "deleted \(shown(name))"
-                content.subject += "/" + tombstone.type
-                content.fields += [DumpEntry.Field("TYPE", tombstone.type), DumpEntry.Field("OP", "delete")]
-                if let base = tombstone.baseTag {
-                    content.fields.append(DumpEntry.Field("BASE_TAG", base.text))
-                }
-            case .note:
-                content.message = "note about \(shown(name))"
-                content.kind = "sync"
-                content.fields.append(DumpEntry.Field("OP", "note"))
-            }
-        } catch {
-            content.message = "\(shown(name)): the value cannot be read"
-            content.priority = 2
-            content.user = []
-        }
-        return content
-    }
-
-    private mutating func zone(_ stored: StoredEntry) -> Content {
-        zones.learn(stored.entry, commit: stored.commit.number)
-        let name = ZoneNumbers.name(in: stored.entry.key) ?? "?"
-        let gone = stored.entry.operation == .delete
+    private mutating func zone(_ entry: Entry, _ commit: UInt64) -> Content {
+        zones.learn(entry, commit: commit)
+        lastZone = nil
+        let name = ZoneNumbers.name(in: entry.key) ?? "?"
+        let gone = entry.operation == .delete
         var content = Content(
-            message: "\(gone ? "deleted" : "made") zone \(shown(name))", subject: shown(name))
-        content.fields = [
-            DumpEntry.Field("ZONE", name), DumpEntry.Field("OP", gone ? "delete-zone" : "create-zone"),
-        ]
+            message: "\(gone ? "deleted" : "made") zone \(shown(name))", kind: "change",
+            subject: shown(name))
+        content.fields = [("ZONE", name), ("OP", gone ? "delete-zone" : "create-zone")]
         if gone {
-            let reason = (try? StoredZoneDeletion(value: stored.entry.value))
+            let reason = (try? StoredZoneDeletion(value: entry.value))
                 .flatMap { UInt8(exactly: $0.reason) }.flatMap(ZoneDeletionReason.init(rawValue:))
             let text =
                 switch reason {
@@ -162,25 +270,25 @@ struct DumpEntryMaker {
                 case .encryptedDataReset: "encryptedDataReset"
                 case nil: "unknown"
                 }
-            content.fields.append(DumpEntry.Field("RESULT", text))
+            content.fields.append(("RESULT", text))
             if reason != .deleted { content.message += " (\(text))" }
         }
         return content
     }
 
-    private func lease(_ stored: StoredEntry) -> Content {
-        guard let lease = Lease(value: stored.entry.value) else {
-            return plain(stored, "lease", kind: "sync", op: "lease")
+    private func lease(_ entry: Entry) -> Content {
+        guard let lease = Lease(value: entry.value) else {
+            return plain(entry, "lease", kind: "sync", op: "lease")
         }
         let holder = lease.kind == .replica ? "replica" : "device"
         let state = lease.expired ? " expired" : ""
         return plain(
-            stored, "lease\(state): a \(holder) has up to commit \(lease.commit)", kind: "sync", op: "lease")
+            entry, "lease\(state): a \(holder) has up to commit \(lease.commit)", kind: "sync", op: "lease")
     }
 
     /// What the first commit after a recovery tells of it: what was found, segment, offset and size.
-    private func recovery(_ stored: StoredEntry) -> Content {
-        var reader = CBORReader(stored.entry.value)
+    private func recovery(_ entry: Entry) -> Content {
+        var reader = CBORReader(entry.value)
         var text = "recovery"
         do throws(CBORError) {
             _ = try reader.array()
@@ -196,11 +304,11 @@ struct DumpEntryMaker {
         } catch {
             text = "recovery"
         }
-        return plain(stored, text, kind: "recovery", op: "recovery", priority: 4)
+        return plain(entry, text, kind: "recovery", op: "recovery", priority: 4)
     }
 
-    private func account(_ stored: StoredEntry) -> Content {
-        var content = plain(stored, "made the database", kind: "account", op: "create-database", priority: 6)
+    private func account(_ entry: Entry) -> Content {
+        var content = plain(entry, "made the database", kind: "account", op: "create-database", priority: 6)
         content.subject = "database"
         return content
     }

@@ -34,7 +34,7 @@ struct CatFormat: DumpFormat {
     var isForPrograms: Bool { false }
 
     func append(_ entry: DumpEntry, to out: inout [UInt8]) {
-        out += entry.message.utf8
+        out.append(entry.bytes(entry.message))
         out.append(0x0A)
     }
 }
@@ -44,15 +44,23 @@ struct ExportFormat: DumpFormat {
     var isForPrograms: Bool { true }
 
     func append(_ entry: DumpEntry, to out: inout [UInt8]) {
-        for field in entry.addressing + entry.fields {
-            for value in field.values { Self.append(field.name, value, to: &out) }
+        for field in AddressField.all {
+            out.append(field.name)
+            out.append(UInt8(ascii: "="))
+            field.append(entry.address, to: &out)
+            out.append(0x0A)
+        }
+        for field in entry.fields {
+            for value in field.values {
+                out.append(entry.bytes(field.name))
+                Self.append(entry.bytes(entry.value(value)), to: &out)
+            }
         }
         out.append(0x0A)
     }
 
-    private static func append(_ name: String, _ value: [UInt8], to out: inout [UInt8]) {
-        out += name.utf8
-        if PrintableText.isText(value, allowing: [0x09]) {
+    private static func append(_ value: Span<UInt8>, to out: inout [UInt8]) {
+        if PrintableText.isText(value, lineFeeds: false) {
             out.append(UInt8(ascii: "="))
         } else {
             out.append(0x0A)
@@ -61,47 +69,69 @@ struct ExportFormat: DumpFormat {
                 out.append(UInt8(truncatingIfNeeded: size >> shift))
             }
         }
-        out += value
+        out.append(value)
         out.append(0x0A)
     }
 }
 
 /// One JSON object a line; every value is a string, an array of byte numbers, or an array of those.
 struct JSONFormat: DumpFormat {
+    /// The fields of an entry in rising order of their names' bytes.
+    private var sorted: [DumpEntry.Place] = []
     var isForPrograms: Bool { true }
 
-    func append(_ entry: DumpEntry, to out: inout [UInt8]) {
-        out.append(UInt8(ascii: "{"))
-        let fields = entry.addressing + entry.fields.sorted { bytesPrecede($0.name, $1.name) }
-        for (place, field) in fields.enumerated() {
-            if place > 0 { out.append(UInt8(ascii: ",")) }
-            JSONWriter.append(string: field.name, to: &out)
-            out.append(UInt8(ascii: ":"))
+    mutating func append(_ entry: DumpEntry, to out: inout [UInt8]) {
+        var lead: StaticString = "{\""
+        for field in AddressField.all {
+            out.append(lead)
+            out.append(field.name)
+            out.append("\":\"")
+            field.append(entry.address, to: &out)
+            lead = "\",\""
+        }
+        out.append(UInt8(ascii: "\""))
+        sort(entry)
+        for field in sorted {
+            out.append(",\"")
+            out.append(entry.bytes(field.name))
+            out.append("\":")
             if field.values.count == 1 {
-                Self.append(field.values[0], to: &out)
+                Self.append(entry.bytes(entry.value(field.values.lowerBound)), to: &out)
                 continue
             }
             out.append(UInt8(ascii: "["))
-            for (index, value) in field.values.enumerated() {
-                if index > 0 { out.append(UInt8(ascii: ",")) }
-                Self.append(value, to: &out)
+            for value in field.values {
+                if value > field.values.lowerBound { out.append(UInt8(ascii: ",")) }
+                Self.append(entry.bytes(entry.value(value)), to: &out)
             }
             out.append(UInt8(ascii: "]"))
         }
-        out += "}\n".utf8
+        out.append("}\n")
     }
 
-    private static func append(_ value: [UInt8], to out: inout [UInt8]) {
-        if PrintableText.isText(value, allowing: [0x09, 0x0A]) {
+    /// By insertion: an entry has few fields, and most of them come in order.
+    private mutating func sort(_ entry: DumpEntry) {
+        sorted.removeAll(keepingCapacity: true)
+        for field in entry.fields {
+            var place = sorted.count
+            sorted.append(field)
+            while place > 0, entry.precedes(field, sorted[place - 1]) {
+                sorted[place] = sorted[place - 1]
+                place -= 1
+            }
+            sorted[place] = field
+        }
+    }
+
+    private static func append(_ value: Span<UInt8>, to out: inout [UInt8]) {
+        if PrintableText.isText(value, lineFeeds: true) {
             JSONWriter.append(utf8: value, to: &out)
             return
         }
         out.append(UInt8(ascii: "["))
-        for (place, byte) in value.enumerated() {
+        for place in value.indices {
             if place > 0 { out.append(UInt8(ascii: ",")) }
-            if byte >= 100 { out.append(UInt8(ascii: "0") + byte / 100) }
-            if byte >= 10 { out.append(UInt8(ascii: "0") + byte / 10 % 10) }
-            out.append(UInt8(ascii: "0") + byte % 10)
+            out.append(decimal: value[place])
         }
         out.append(UInt8(ascii: "]"))
     }
@@ -113,22 +143,28 @@ struct VerboseFormat: DumpFormat {
     var isForPrograms: Bool { false }
 
     func append(_ entry: DumpEntry, to out: inout [UInt8]) {
-        out +=
-            "\(TimeStampText(entry.address.wall, clock).full(precise: true)) [\(entry.address.cursor.text)]\n"
-            .utf8
+        out += TimeStampText(entry.address.wall, clock).full(precise: true).utf8
+        out.append(" [")
+        entry.address.cursor.append(to: &out)
+        out.append("]\n")
         for field in entry.fields {
             for value in field.values {
-                let lead = "    \(field.plainName)="
-                out += lead.utf8
-                if PrintableText.isText(value, allowing: [0x09, 0x0A]) {
+                out.append("    ")
+                out.append(entry.bytes(field.plainName))
+                out.append(UInt8(ascii: "="))
+                let value = entry.bytes(entry.value(value))
+                if PrintableText.isText(value, lineFeeds: true) {
                     // Further lines of a value stand below its first.
-                    let indent = [UInt8](repeating: 0x20, count: lead.utf8.count)
-                    for byte in value {
-                        out.append(byte)
-                        if byte == 0x0A { out += indent }
+                    for place in value.indices {
+                        out.append(value[place])
+                        if value[place] == 0x0A {
+                            out.append(contentsOf: repeatElement(0x20, count: 5 + field.plainName.count))
+                        }
                     }
                 } else {
-                    out += "[\(value.count)B blob data]".utf8
+                    out.append(UInt8(ascii: "["))
+                    out.append(decimal: value.count)
+                    out.append("B blob data]")
                 }
                 out.append(0x0A)
             }

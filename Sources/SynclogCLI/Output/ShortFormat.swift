@@ -17,6 +17,8 @@ struct ShortFormat: DumpFormat {
     let stamp: Stamp
     let clock: TimeZoneClock
     private var previous: (session: UInt64, monotonic: Int64)?
+    /// The time of the last line; entries of one commit share it.
+    private var time: (wall: Int64, text: String)?
     var isForPrograms: Bool { false }
 
     init(stamp: Stamp, clock: TimeZoneClock) {
@@ -25,14 +27,25 @@ struct ShortFormat: DumpFormat {
     }
 
     mutating func append(_ entry: DumpEntry, to out: inout [UInt8]) {
-        let lead = "\(time(entry)) \(entry.device) \(entry.subject): "
-        out += lead.utf8
-        out += entry.message.utf8
+        if time?.wall != entry.address.wall || stamp == .monotonic || stamp == .delta {
+            time = (entry.address.wall, timeText(entry))
+        }
+        out += (time?.text ?? "").utf8
+        if entry.device == 0 {
+            out.append(" local ")
+        } else {
+            out.append(" device-")
+            out.append(decimal: entry.device)
+            out.append(UInt8(ascii: " "))
+        }
+        out.append(entry.bytes(entry.subject))
+        out.append(": ")
+        out.append(entry.bytes(entry.message))
         out.append(0x0A)
         previous = (entry.address.cursor.session, entry.address.monotonic)
     }
 
-    private func time(_ entry: DumpEntry) -> String {
+    private func timeText(_ entry: DumpEntry) -> String {
         let text = TimeStampText(entry.address.wall, clock)
         switch stamp {
         case .short: return text.syslog(precise: false)

@@ -4,17 +4,30 @@
 enum InternetDate {
     /// The text of milliseconds since 1970, in UTC.
     static func text(_ milliseconds: Int64) -> String {
+        var out: [UInt8] = []
+        append(milliseconds, to: &out)
+        return String(decoding: out, as: UTF8.self)
+    }
+
+    /// Appends the text of milliseconds since 1970, in UTC.
+    static func append(_ milliseconds: Int64, to out: inout [UInt8]) {
         let day = CivilTime.floorDivide(milliseconds, 86_400_000)
         let rest = CivilTime.modulo(milliseconds, 86_400_000)
         let (year, month, date) = CivilTime.date(days: day)
-        let yearText: String
-        if year < 0 {
-            yearText = "-" + padded(-year, 4)
-        } else {
-            yearText = (year > 9999 ? "+" : "") + padded(year, 4)
+        if year > 9999 { out.append(UInt8(ascii: "+")) }
+        out.append(decimal: year, width: 4)
+        func add(_ sign: UInt8, _ number: Int64) {
+            out.append(sign)
+            out.append(decimal: number, width: 2)
         }
-        return "\(yearText)-\(padded(month, 2))-\(padded(date, 2))T\(padded(rest / 3_600_000, 2)):"
-            + "\(padded(rest / 60000 % 60, 2)):\(padded(rest / 1000 % 60, 2)).\(padded(rest % 1000, 3))Z"
+        add(UInt8(ascii: "-"), Int64(month))
+        add(UInt8(ascii: "-"), Int64(date))
+        add(UInt8(ascii: "T"), rest / 3_600_000)
+        add(UInt8(ascii: ":"), rest / 60000 % 60)
+        add(UInt8(ascii: ":"), rest / 1000 % 60)
+        out.append(UInt8(ascii: "."))
+        out.append(decimal: rest % 1000, width: 3)
+        out.append(UInt8(ascii: "Z"))
     }
 
     /// The milliseconds since 1970 of a text, or nil if it is not such a date.

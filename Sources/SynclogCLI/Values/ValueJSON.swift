@@ -28,11 +28,11 @@ enum ValueJSON {
         }
     }
 
-    private static func isExact(_ number: Int64) -> Bool {
+    static func isExact(_ number: Int64) -> Bool {
         (-exactIntegerMax...exactIntegerMax).contains(number)
     }
 
-    private static func json(_ number: Double) -> JSONValue {
+    static func json(_ number: Double) -> JSONValue {
         number.isFinite ? .number(number.description) : .string(DoubleText.text(number))
     }
 

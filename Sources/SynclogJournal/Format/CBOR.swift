@@ -96,8 +96,6 @@ package struct CBORReader: Sendable {
     package let bytes: [UInt8]
     package private(set) var offset: Int
     private let end: Int
-    /// Nested items beyond this depth are refused.
-    private static let depthMax = 64
 
     package init(_ bytes: [UInt8], from offset: Int = 0, to end: Int? = nil) {
         self.bytes = bytes
@@ -124,19 +122,10 @@ package struct CBORReader: Sendable {
 
     /// Reads an item's head; indefinite lengths are refused.
     package mutating func head() throws(CBORError) -> (major: CBORMajor, value: UInt64) {
-        guard offset < end, let major = CBORMajor(rawValue: bytes[offset] >> 5) else { throw error() }
-        let low = bytes[offset] & 31
-        if low < 24 {
-            offset += 1
-            return (major, UInt64(low))
-        }
-        guard low <= 27 else { throw error() }
-        let count = 1 << Int(low - 24)
-        guard end - offset > count else { throw error() }
-        var value: UInt64 = 0
-        for place in 1...count { value = value << 8 | UInt64(bytes[offset + place]) }
-        offset += 1 + count
-        return (major, value)
+        var scanner = CBORScanner(bytes.span, from: offset, to: end)
+        let head = try scanner.head()
+        offset = scanner.offset
+        return head
     }
 
     private mutating func expect(_ major: CBORMajor) throws(CBORError) -> UInt64 {
@@ -222,23 +211,9 @@ package struct CBORReader: Sendable {
     }
 
     /// Skips one whole item.
-    package mutating func skip() throws(CBORError) { try skip(depth: 0) }
-
-    private mutating func skip(depth: Int) throws(CBORError) {
-        guard depth < Self.depthMax else { throw error() }
-        let start = offset
-        let (major, value) = try head()
-        switch major {
-        case .unsigned, .negative, .simple: break
-        case .bytes, .text:
-            guard value <= UInt64(end - offset) else { throw CBORError(offset: start) }
-            offset += Int(value)
-        case .array, .map:
-            let items = major == .map ? value.multipliedReportingOverflow(by: 2) : (value, false)
-            guard !items.1, items.0 <= UInt64(end - offset) else { throw CBORError(offset: start) }
-            for _ in 0..<Int(items.0) { try skip(depth: depth + 1) }
-        case .tag: try skip(depth: depth + 1)
-        }
+    package mutating func skip() throws(CBORError) {
+        var scanner = CBORScanner(bytes.span, from: offset, to: end)
+        offset = try scanner.skip().upperBound
     }
 
     /// Takes one whole item as it is.

@@ -73,7 +73,7 @@ struct EntryPlace {
 
 extension Array where Element == UInt8 {
     /// A copy of a span's bytes.
-    init(copying span: Span<UInt8>) {
+    package init(copying span: Span<UInt8>) {
         self = unsafe span.withUnsafeBufferPointer { unsafe Array($0) }
     }
 }
