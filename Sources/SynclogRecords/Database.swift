@@ -35,6 +35,7 @@ extension Database {
             deleted.count == deletions.count
         else { throw .unexpectedAnswer }
         var saveResults: [Record.ID: Result<Record, SyncError>] = [:]
+        saveResults.reserveCapacity(records.count)
         for (record, result) in zip(records, saved) {
             switch result {
             case .success(let saved):
@@ -78,6 +79,7 @@ extension Database {
         for ids: [Record.ID], desiredKeys: [String]? = nil, context: RequestContext = RequestContext()
     ) async throws(SyncError) -> [Record.ID: Result<Record, SyncError>] {
         var results: [Record.ID: Result<Record, SyncError>] = [:]
+        results.reserveCapacity(ids.count)
         var open = ids
         while !open.isEmpty {
             let answer = try await perform(

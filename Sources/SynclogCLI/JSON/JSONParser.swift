@@ -1,3 +1,5 @@
+import SynclogRecords
+
 /// A strict parser of RFC 8259: no comments, no trailing commas, no doubled keys, no lone surrogates.
 struct JSONParser {
     /// Arrays and objects nested deeper are refused.
@@ -109,9 +111,15 @@ struct JSONParser {
                 throw error(byte == nil ? "the text ends inside an object" : "a key in quotes should be here")
             }
             let key = try string()
-            guard keys.insert(Array(key.utf8)).inserted else {
-                throw error("the key is here twice", at: start)
+            // Few keys are compared one by one, which is cheaper than a set of them.
+            let isNew: Bool
+            if members.count < 16 {
+                isNew = !members.contains { $0.key.hasSameBytes(as: key) }
+            } else {
+                if keys.isEmpty { keys = Set(members.map { Array($0.key.utf8) }) }
+                isNew = keys.insert(Array(key.utf8)).inserted
             }
+            guard isNew else { throw error("the key is here twice", at: start) }
             skipSpace()
             guard byte == UInt8(ascii: ":") else { throw error("a colon should be here") }
             offset += 1
@@ -160,21 +168,27 @@ struct JSONParser {
         offset += 1
         var plain = offset
         var text: [UInt8] = []
-        while let byte {
+        while true {
+            let next = bytes.span.nextEscaped(from: offset)
+            offset = next
+            guard let byte else { break }
             switch byte {
             case UInt8(ascii: "\""):
-                text += bytes[plain..<offset]
-                guard let result = String(validating: text, as: UTF8.self) else {
-                    throw error("the string is not UTF-8", at: opening)
+                let result: String?
+                if text.isEmpty {
+                    result = String(validating: bytes[plain..<offset], as: UTF8.self)
+                } else {
+                    text += bytes[plain..<offset]
+                    result = String(validating: text, as: UTF8.self)
                 }
+                guard let result else { throw error("the string is not UTF-8", at: opening) }
                 offset += 1
                 return result
             case UInt8(ascii: "\\"):
                 text += bytes[plain..<offset]
                 try escape(into: &text)
                 plain = offset
-            case 0..<0x20: throw error("a control character in a string must be written as an escape")
-            default: offset += 1
+            default: throw error("a control character in a string must be written as an escape")
             }
         }
         throw error("the string that begins here has no end", at: opening)

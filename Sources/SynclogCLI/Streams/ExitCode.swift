@@ -1,3 +1,5 @@
+import SynclogRecords
+
 /// The exit statuses of the whole tool.
 enum ExitCode: Int32, Sendable {
     /// Done.
@@ -69,7 +71,7 @@ func shown(_ name: String) -> String {
 }
 
 /// Whether two texts are the same bytes; Swift's `==` merges canonically equal ones.
-func sameBytes(_ a: String, _ b: String) -> Bool { a.utf8.elementsEqual(b.utf8) }
+func sameBytes(_ a: String, _ b: String) -> Bool { a.hasSameBytes(as: b) }
 
 /// Whether one text comes before the other by its bytes.
-func bytesPrecede(_ a: String, _ b: String) -> Bool { a.utf8.lexicographicallyPrecedes(b.utf8) }
+func bytesPrecede(_ a: String, _ b: String) -> Bool { a.bytesPrecede(b) }
