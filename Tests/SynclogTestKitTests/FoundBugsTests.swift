@@ -3,11 +3,11 @@ import Testing
 
 /// Bugs that the crash test found in the journal, each with the script that showed it.
 @Suite struct FoundBugsTests {
-    private func expectClean(_ text: String, seeds: Range<UInt64>) throws {
+    private func expectClean(_ text: String, seeds: Range<UInt64>, losses: Int = 2) throws {
         let script = try CrashScript(name: "found", text: text)
         for seed in seeds {
             var test = CrashTest(seed: seed, script: script)
-            test.lossesPerCall = 2
+            test.lossesPerCall = losses
             let report = test.run()
             #expect(report.states > 50)
             if let failure = report.failure {
@@ -40,5 +40,19 @@ import Testing
     /// were given again.
     @Test func `a filler covers blocks of a torn group`() throws {
         try expectClean("exclusive\nput 3\nput 3\ndelete 4\nput 4\nput 4\nput 1\ngroup 3", seeds: 17..<20)
+    }
+
+    /// A recovery dropped a tail, moved the whole commits before it to a segment of their own, and was cut short there: the next
+    /// one looked at the new segment alone and gave the tail's numbers again.
+    @Test func `the power goes again while the tail is still in the segment before`() throws {
+        let text = """
+            processes 3
+            @3 delete 2
+            @3 group 4
+            @3 put 2
+            fail sync 5 1
+            delete 3
+            """
+        try expectClean(text, seeds: 90..<91, losses: 4)
     }
 }

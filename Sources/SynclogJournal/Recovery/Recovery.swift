@@ -142,7 +142,7 @@ extension LiveJournal {
         }
         let survivors = whole.filter { $0.header.lastCommit > inPlace }
         if verdict == .torn, rules.dropsTornTails { try dropTorn(segment, from: tail.wholeEnd, size: size) }
-        try sealPredecessor()
+        let seenBefore = try sealPredecessor()
         if !survivors.isEmpty {
             try moveSurvivors(survivors, of: segment)
             recoveryNote = recoveryNote ?? note("survivors", segment.header.number, tail.wholeEnd, 0)
@@ -159,7 +159,9 @@ extension LiveJournal {
             }
         }
         let lastCommit = try live.content.withLock { $0.lastCommit }
-        nextNumber = max(rules.numbersAboveDropped ? tail.findings.highestSeen : 0, lastCommit) + 1
+        nextNumber =
+            max(
+                rules.numbersAboveDropped ? max(tail.findings.highestSeen, seenBefore) : 0, lastCommit) + 1
         try sweepDrafts()
         try writeHead()
     }
@@ -216,22 +218,29 @@ extension LiveJournal {
     }
 
     /// A crash between publishing a segment and HEAD may have left the one before unsealed, its seal torn or never synced.
-    private func sealPredecessor() throws(JournalError) {
-        guard segments.count >= 2, try slot?.segment != live.header.number else { return }
+    /// - Returns: The highest number in what is cut off there; the recovery that was cut short had seen it.
+    private func sealPredecessor() throws(JournalError) -> UInt64 {
+        guard segments.count >= 2, try slot?.segment != live.header.number else { return 0 }
         let previous = segments[segments.count - 2]
         let limit = try live.header.previousLast
         let (file, header) = try Segment.openFile(
             previous.path, fileSystem: options.fileSystem, writing: true)
         let open = OpenSegment(path: previous.path, file: file, header: header, budget: directory.budget)
         let size = try journalErrors { () throws(FileError) in try file.status() }.size
-        if try confirmSeal(open, size: size) { return }
+        if try confirmSeal(open, size: size) { return 0 }
         try open.scan(to: size, through: limit)
         if let damage = open.content.withLock({ $0.damage }) { throw .corrupted(damage) }
         guard open.content.withLock({ $0.lastCommit }) == limit else {
             throw .missingSegment(path: directory.path, number: previous.name.number)
         }
+        var findings = TailFindings(proven: limit, wholeThrough: limit, highestSeen: limit)
+        let end = open.content.withLock { $0.end }
+        var scanner = FrameScanner(
+            file: file, salt: header.salt, offset: end, limit: size, chain: 0)
+        try noteHeaders(&scanner, from: end, &findings)
         try seal(open)
         previous.adopt(open)
+        return findings.highestSeen
     }
 
     /// Makes a whole seal durable.
