@@ -226,8 +226,11 @@ extension LiveJournal {
             try rollBack(segment, to: start, after: error)
             throw .file(error)
         }
-        var index = unsynced?.index ?? TailIndex()
-        index.append(group.encoder.index)
+        var index = group.encoder.index
+        if var earlier = unsynced?.index {
+            earlier.append(index)
+            index = earlier
+        }
         guard sync else {
             unsynced = UnsyncedGroup(
                 index: index, end: end, chain: group.encoder.chain, clock: group.clock,

@@ -100,7 +100,6 @@ struct TailIndex: Sendable {
         guard !other.blocks.isEmpty else { return }
         let base = UInt32(blocks.count)
         blocks += other.blocks
-        keys.reserveCapacity(keys.count + other.keys.count)
         for row in other.keys {
             keys.append(KeyRow(fingerprint: row.fingerprint, block: row.block + base, place: row.place))
         }
