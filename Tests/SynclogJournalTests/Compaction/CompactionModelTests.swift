@@ -31,7 +31,7 @@ import Testing
     private static let zones: [UInt64] = [1, 2]
     private static let day: Int64 = 86_400_000_000
 
-    @Test(arguments: 0..<(everyByte ? 10_000 : 40))
+    @Test(arguments: everyByte ? Array(0..<10_000) : Array(0..<40) + [66, 107])
     func `state, deltas and errors agree with the model`(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed) &+ 9000)
         let system = MemoryFileSystem()
@@ -126,7 +126,9 @@ import Testing
             #expect((found?.entry.operation == .delete) == version.isDelete, comment)
         }
         for cursor in run.cursors { try check(cursor, journal, run, floors, comment) }
-        for lease in run.leases where lease.until > run.clock {
+        // A compaction goes by the clock of the commits before it, and these are behind it by now.
+        let clock = try headClock(journal)
+        for lease in run.leases where lease.until > clock {
             for zone in Self.zones { #expect(floors[zone, default: 0] <= lease.commit, comment) }
         }
     }
