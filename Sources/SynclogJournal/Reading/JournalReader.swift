@@ -113,6 +113,30 @@ public struct JournalReader {
         try buffer.read(row, of: open)
         let raw = buffer.content
         var places: [(CommitPlace, EntryPlace)] = []
+        var stop: JournalPosition?
+        try forEachPlace(in: raw, of: row, open) { commit, entry in
+            if backward {
+                places.append((commit, entry))
+            } else if !body(EntryView(entry, of: commit, in: raw)) {
+                stop = JournalPosition(commit: commit.number, index: entry.index)
+            }
+            return stop == nil
+        }
+        while let (commit, entry) = places.popLast() {
+            if !body(EntryView(entry, of: commit, in: raw)) {
+                return JournalPosition(commit: commit.number, index: entry.index)
+            }
+        }
+        return stop
+    }
+
+    /// Calls the body with the place of each entry asked for in a block's content, in order, until it returns false.
+    /// - Returns: Whether the last commit goes on in the next block.
+    @discardableResult
+    private func forEachPlace(
+        in raw: Span<UInt8>, of row: BlockRow, _ open: OpenSegment,
+        _ body: (CommitPlace, EntryPlace) -> Bool
+    ) throws(JournalError) -> Bool {
         var current: CommitPlace?
         var parser = PayloadParser(raw)
         do throws(CBORError) {
@@ -121,23 +145,16 @@ public struct JournalReader {
                 case .commit(let commit): current = commit
                 case .entry(let entry):
                     guard let commit = current else { throw CBORError(offset: 0) }
-                    guard isWanted(entry, of: commit) else { continue }
-                    if backward {
-                        places.append((commit, entry))
-                    } else if !body(EntryView(entry, of: commit, in: raw)) {
-                        return JournalPosition(commit: commit.number, index: entry.index)
-                    }
+                    if isWanted(entry, of: commit), !body(commit, entry) { return false }
                 }
             }
         } catch {
-            throw notEntries(row, open)
+            throw .corrupted(
+                Damage(
+                    file: open.path, offset: row.offset, commits: row.firstCommit...row.lastCommit,
+                    reason: "block holds no valid entries"))
         }
-        while let (commit, entry) = places.popLast() {
-            if !body(EntryView(entry, of: commit, in: raw)) {
-                return JournalPosition(commit: commit.number, index: entry.index)
-            }
-        }
-        return nil
+        return current?.continued ?? false
     }
 
     private mutating func enterSegment() throws(JournalError) -> Bool {
@@ -260,25 +277,14 @@ public struct JournalReader {
         try buffer.read(row, of: open)
         let raw = buffer.content
         var commits: [Commit] = []
-        var current: CommitPlace?
-        var parser = PayloadParser(raw)
-        do throws(CBORError) {
-            while !parser.isAtEnd {
-                switch try parser.next() {
-                case .commit(let commit): current = commit
-                case .entry(let entry):
-                    guard let commit = current else { throw CBORError(offset: 0) }
-                    guard isWanted(entry, of: commit) else { continue }
-                    if commits.last?.info.number != commit.number {
-                        commits.append(Commit(info: commit.info(in: raw), entries: []))
-                    }
-                    commits[commits.count - 1].entries.append(entry.entry(in: raw, commit: commit.number))
-                }
+        let goesOn = try forEachPlace(in: raw, of: row, open) { commit, entry in
+            if commits.last?.info.number != commit.number {
+                commits.append(Commit(info: commit.info(in: raw), entries: []))
             }
-        } catch {
-            throw notEntries(row, open)
+            commits[commits.count - 1].entries.append(entry.entry(in: raw, commit: commit.number))
+            return true
         }
-        return (commits, current?.continued ?? false)
+        return (commits, goesOn)
     }
 
     @inline(__always)
@@ -286,13 +292,6 @@ public struct JournalReader {
         let place = JournalPosition(commit: commit.number, index: entry.index)
         return commit.number <= snapshot.proven && (backward ? place < position : place > position)
             && passes(space: entry.space, zone: entry.zone) && filter.wall?.contains(commit.wall) ?? true
-    }
-
-    private func notEntries(_ row: BlockRow, _ open: OpenSegment) -> JournalError {
-        .corrupted(
-            Damage(
-                file: open.path, offset: row.offset, commits: row.firstCommit...row.lastCommit,
-                reason: "block holds no valid entries"))
     }
 
     /// Takes a block's commits, joining a commit that lies in several blocks.
