@@ -120,38 +120,37 @@ package struct CBORReader: Sendable {
 
     package func error() -> CBORError { CBORError(offset: offset) }
 
+    /// Reads with a scanner, and goes on where it ended.
+    @inline(__always)
+    private mutating func scan<Value>(
+        _ body: (inout CBORScanner) throws(CBORError) -> Value
+    ) throws(CBORError) -> Value {
+        var scanner = CBORScanner(bytes.span, from: offset, to: end)
+        let value = try body(&scanner)
+        offset = scanner.offset
+        return value
+    }
+
     /// Reads an item's head; indefinite lengths are refused.
     package mutating func head() throws(CBORError) -> (major: CBORMajor, value: UInt64) {
-        var scanner = CBORScanner(bytes.span, from: offset, to: end)
-        let head = try scanner.head()
-        offset = scanner.offset
-        return head
+        try scan { scanner throws(CBORError) in try scanner.head() }
     }
 
     private mutating func expect(_ major: CBORMajor) throws(CBORError) -> UInt64 {
-        let start = offset
-        let (found, value) = try head()
-        guard found == major else { throw CBORError(offset: start) }
-        return value
+        try scan { scanner throws(CBORError) in try scanner.expect(major) }
     }
 
     /// A length of bytes that are there.
     private mutating func length(_ major: CBORMajor) throws(CBORError) -> Int {
-        let start = offset
-        let value = try expect(major)
-        guard value <= UInt64(end - offset) else { throw CBORError(offset: start) }
-        return Int(value)
+        try scan { scanner throws(CBORError) in try scanner.length(major) }
     }
 
-    package mutating func unsigned() throws(CBORError) -> UInt64 { try expect(.unsigned) }
+    package mutating func unsigned() throws(CBORError) -> UInt64 {
+        try scan { scanner throws(CBORError) in try scanner.unsigned() }
+    }
 
     package mutating func integer() throws(CBORError) -> Int64 {
-        let start = offset
-        let (major, value) = try head()
-        guard major == .unsigned || major == .negative, value <= UInt64(Int64.max) else {
-            throw CBORError(offset: start)
-        }
-        return major == .unsigned ? Int64(value) : ~Int64(value)
+        try scan { scanner throws(CBORError) in try scanner.integer() }
     }
 
     package mutating func byteString() throws(CBORError) -> [UInt8] {

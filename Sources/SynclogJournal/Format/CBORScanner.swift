@@ -46,7 +46,7 @@ package struct CBORScanner: ~Escapable {
         return value
     }
 
-    private mutating func expect(_ major: CBORMajor) throws(CBORError) -> UInt64 {
+    mutating func expect(_ major: CBORMajor) throws(CBORError) -> UInt64 {
         let start = offset
         let (found, value) = try head()
         guard found == major else { throw CBORError(offset: start) }
@@ -54,7 +54,7 @@ package struct CBORScanner: ~Escapable {
     }
 
     /// A length of bytes that are there.
-    private mutating func length(_ major: CBORMajor) throws(CBORError) -> Int {
+    mutating func length(_ major: CBORMajor) throws(CBORError) -> Int {
         let start = offset
         let value = try expect(major)
         guard value <= UInt64(end - offset) else { throw CBORError(offset: start) }
