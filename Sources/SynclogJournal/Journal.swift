@@ -69,14 +69,12 @@ public final class Journal: CommitLog {
     /// What the file FOLLOWER holds, or nil if this journal follows nobody.
     public func followerState() throws(JournalError) -> [UInt8]? {
         let directory = SegmentDirectory(path: path, fileSystem: options.fileSystem)
-        return try journalErrors { () throws(FileError) -> [UInt8]? in
+        let found = try journalErrors { () throws(FileError) -> (file: any File, size: UInt64)? in
             guard let status = try options.fileSystem.status(directory.followerPath) else { return nil }
-            let file = try options.fileSystem.open(directory.followerPath, .read)
-            do throws(JournalError) {
-                return try file.bytes(at: 0, count: Int(min(status.size, 1 << 20)))
-            } catch {
-                throw FileError(call: "pread", path: directory.followerPath, code: 5)
-            }
+            return (try options.fileSystem.open(directory.followerPath, .read), status.size)
+        }
+        return try found.map { found throws(JournalError) in
+            try found.file.bytes(at: 0, count: Int(min(found.size, 1 << 20)))
         }
     }
 

@@ -8,6 +8,8 @@ struct FollowerDirectory: Sendable {
 
     /// Where the copy is made anew.
     var shadow: String { path + ".rebuild" }
+    /// Where an old copy lies that goes, unless the file system can exchange the two in one step.
+    private var dropped: String { path + ".dropped" }
 
     init(path: String, options: JournalOptions) {
         var bytes = path.utf8[...]
@@ -61,10 +63,11 @@ struct FollowerDirectory: Sendable {
     func swap(keepsOld: Bool) throws(ReplicationError) -> String? {
         try wrap { () throws(FileError) in
             // Marked before anything moves, so that whoever has it open or finds it elsewhere knows.
-            try markReplaced()
+            try markReplaced(drops: !keepsOld)
             var old = shadow
             if !exchange(path, shadow) {
-                old = try freeName(path + ".replaced")
+                let isTaken = try files.status(dropped) != nil
+                old = try keepsOld || isTaken ? freeName(path + ".replaced") : dropped
                 try files.rename(path, to: old, replacing: false)
                 try files.rename(shadow, to: path, replacing: false)
             }
@@ -72,11 +75,15 @@ struct FollowerDirectory: Sendable {
             defer { try? syncParent() }
             // An old copy in which somebody keeps other files stays as well.
             if !keepsOld, try removeFollower(old) { return nil }
-            guard old == shadow else { return old }
-            let kept = try freeName(path + ".replaced")
-            try files.rename(old, to: kept, replacing: false)
-            return kept
+            return [shadow, dropped].contains(old) ? try keep(old) : old
         }
+    }
+
+    /// Gives an old copy the name of one that is kept.
+    private func keep(_ old: String) throws(FileError) -> String {
+        let kept = try freeName(path + ".replaced")
+        try files.rename(old, to: kept, replacing: false)
+        return kept
     }
 
     // MARK: - Parts
@@ -153,11 +160,31 @@ struct FollowerDirectory: Sendable {
                 guard try files.status(shadow + "/FOLLOWER") != nil else { return }
                 try files.rename(shadow, to: path, replacing: false)
                 try syncParent()
-            } else if try followerState(in: shadow)?.replacedBy != nil {
-                try files.rename(shadow, to: freeName(path + ".replaced"), replacing: false)
-                try syncParent()
+            } else if let state = try followerState(in: shadow), state.replacedBy != nil {
+                try finish(shadow, drops: state.isDropped)
             }
         }
+        // Not needed for anything, so it may as well stay until the next time.
+        try? dropLeftover()
+    }
+
+    /// Removes an old copy that goes, or gives it the name of one that is kept.
+    private func finish(_ old: String, drops: Bool) throws(FileError) {
+        // The new copy's name first: without it the old one might come back, emptied.
+        try syncParent()
+        let isGone = drops ? try removeFollower(old) : false
+        if !isGone { _ = try keep(old) }
+        try syncParent()
+    }
+
+    /// Removes an old copy whose removal was cut short; what is not marked as one is not touched.
+    private func dropLeftover() throws(FileError) {
+        guard let old = try files.status(dropped), let new = try files.status(path), old.inode != new.inode
+        else { return }
+        let isMarked = try followerState(in: dropped)?.isDropped == true
+        // The mark goes last but for the directory itself.
+        let isEmpty = try files.list(dropped).isEmpty
+        if isMarked || isEmpty { try finish(dropped, drops: true) }
     }
 
     /// What the file FOLLOWER of a directory says, or nil if there is none that can be understood.
@@ -177,10 +204,11 @@ struct FollowerDirectory: Sendable {
     }
 
     /// Says in the old copy's FOLLOWER that another one takes its place.
-    private func markReplaced() throws(FileError) {
+    private func markReplaced(drops: Bool) throws(FileError) {
         let known = try followerState(in: path)
         var state = known ?? FollowerState(source: JournalID(high: 0, low: 0), zones: nil, holder: [])
         state.replacedBy = path.utf8.split(separator: 0x2F).last.flatMap { String($0) } ?? path
+        state.isDropped = drops
         let draft = path + "/FOLLOWER.new"
         let file = try files.open(draft, .create)
         let bytes = state.bytes

@@ -48,7 +48,14 @@ import Testing
 }
 
 @Suite struct FollowerStateTests {
+    static let dropped: FollowerState = {
+        var state = FollowerState(source: someID, zones: nil, holder: [1], replacedBy: "copy")
+        state.isDropped = true
+        return state
+    }()
+
     @Test(arguments: [
+        dropped,
         FollowerState(source: someID, zones: nil, holder: [UInt8](0..<16)),
         FollowerState(source: someID, zones: ZoneNames([]), holder: []),
         FollowerState(source: someID, zones: ZoneNames(["é", "e\u{301}"]), holder: [1], replacedBy: "copy"),

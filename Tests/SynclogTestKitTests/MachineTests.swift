@@ -87,6 +87,20 @@ import Testing
         #expect(process.process?.isAlive == false)
     }
 
+    @Test func `open files are counted until they are dropped or their process ends`() throws {
+        let machine = MemoryFileSystem()
+        let process = machine.process()
+        var mine: (any File)? = try machine.open("/a", .create)
+        let theirs = try process.open("/a", .read)
+        let watch = try machine.watch("/")
+        #expect(machine.openFiles == ["/", "/a", "/a"])
+        process.kill()
+        #expect(machine.openFiles == ["/", "/a"])
+        mine = nil
+        #expect(machine.openFiles == ["/"])
+        _ = (theirs, watch, mine)
+    }
+
     @Test func `the machine that starts again has another boot id, a killed process does not change it`() {
         #expect(machine.copy().bootID() == machine.bootID())
         #expect(machine.afterPowerLoss().bootID() != machine.bootID())

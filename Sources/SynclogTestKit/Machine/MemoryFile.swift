@@ -13,9 +13,16 @@ final class MemoryFile: File {
         self.node = node
         self.writable = writable
         self.system = system
+        system.state.withLock { state in
+            state.openFiles[ObjectIdentifier(self)] = MemoryFileSystem.State.OpenFile(
+                path: path, process: system.process?.number ?? 0)
+        }
     }
 
-    deinit { unlock() }
+    deinit {
+        unlock()
+        system.state.withLock { _ = $0.openFiles.removeValue(forKey: ObjectIdentifier(self)) }
+    }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileError) -> Int {
         try system.enter(.read, path)
@@ -115,9 +122,13 @@ final class MemoryFile: File {
 /// Waits for changes of one directory in memory.
 final class MemoryFileWatch: FileWatch {
     let directory: MemoryNode
+    let path: String
     private let changed = Monitor(false)
 
-    init(_ directory: MemoryNode) { self.directory = directory }
+    init(_ directory: MemoryNode, path: String) {
+        self.directory = directory
+        self.path = path
+    }
 
     func wait(timeout: Duration) {
         _ = changed.wait(timeout: timeout) { changed -> Bool? in

@@ -22,6 +22,12 @@ public final class MemoryFileSystem: FileSystem {
         var trace: [Call] = []
         var nextProcess = 0
         var nextGroup: UInt64 = 0
+        var openFiles: [ObjectIdentifier: OpenFile] = [:]
+
+        struct OpenFile {
+            var path: String
+            var process: Int
+        }
 
         struct Watch {
             weak var watch: MemoryFileWatch?
@@ -75,6 +81,15 @@ public final class MemoryFileSystem: FileSystem {
 
     /// The calls made since the last reset, reads left out.
     public var trace: [Call] { state.withLock { $0.trace } }
+
+    /// The paths of the files that are open now, in order; one that is open twice is there twice.
+    ///
+    /// Watched directories are among them. The end of a process closes its files.
+    public var openFiles: [String] {
+        let watches = state.withLock { $0.watches.compactMap(\.watch) }
+        let files = state.withLock { $0.openFiles.values.map(\.path) }
+        return (files + watches.map(\.path)).sorted()
+    }
 
     // MARK: FileSystem
 
@@ -243,7 +258,8 @@ public final class MemoryFileSystem: FileSystem {
     /// Watches a directory for changes of its files.
     public func watch(_ path: String) throws(FileError) -> any FileWatch {
         try state.withLock { state throws(FileError) in
-            let watch = MemoryFileWatch(try state.node(at: path, call: "inotify_add_watch"))
+            let watch = MemoryFileWatch(
+                try state.node(at: path, call: "inotify_add_watch"), path: path)
             state.watches.removeAll { $0.watch == nil }
             state.watches.append(State.Watch(watch: watch))
             return watch

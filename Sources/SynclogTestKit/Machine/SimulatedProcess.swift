@@ -105,6 +105,7 @@ extension MemoryFileSystem {
                 for entry in node.durableEntries.values { release(entry) }
             }
             release(state.root)
+            state.openFiles = state.openFiles.filter { $0.value.process != process.number }
         }
     }
 
