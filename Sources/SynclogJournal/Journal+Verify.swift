@@ -198,7 +198,11 @@ struct SegmentCheck {
                 index = scanner.frameOffset
                 check(index: index, end: scanner.offset)
                 if footer == nil, slot != nil { end = scanner.offset }
-            case .filler: continue
+            case .filler:
+                // Padding belongs to the group before it; no other filler ends at a multiple of 4 KiB below the durable end.
+                if scanner.frameOffset == end, scanner.offset == LZ4Frame.paddedEnd(of: end) {
+                    end = scanner.offset
+                }
             case .footer(let found):
                 footer = found
                 if scanner.offset != size { report(scanner.offset, "bytes follow the footer") }

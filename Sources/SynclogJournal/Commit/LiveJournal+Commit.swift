@@ -212,7 +212,7 @@ extension LiveJournal {
     ) throws(JournalError) {
         let start = unsynced?.end ?? segment.content.withLock { $0.end }
         var output = group.encoder.output
-        if options.padsGroups { output += padding(after: start + UInt64(output.count)) }
+        if options.padsGroups { output += LZ4Frame.padding(after: start + UInt64(output.count)) }
         let end = start + UInt64(output.count)
         do {
             try zeroFill(segment, from: end)
@@ -283,13 +283,6 @@ extension LiveJournal {
         }
         // Their numbers are not used again, and the session's label has to be written again.
         if unsynced == nil { needsSession = true }
-    }
-
-    /// Bytes of a filler that end at a multiple of 4 KiB.
-    private func padding(after end: UInt64) -> [UInt8] {
-        let size = (end + 8 + 4095) / 4096 * 4096 - end
-        return LZ4Frame.skippableHead(LZ4Frame.fillerMagic, size: size - 8)
-            + [UInt8](repeating: 0, count: Int(size - 8))
     }
 
     /// Writes zeros ahead of the write point, so that later syncs need not change the file's size.

@@ -89,6 +89,16 @@ enum LZ4Frame {
         }
     }
 
+    /// Where the padding after a group that ends at `end` ends: a multiple of 4 KiB, with room for the frame's head.
+    static func paddedEnd(of end: UInt64) -> UInt64 { (end + 8 + 4095) / 4096 * 4096 }
+
+    /// A filler from `end` to its padded end.
+    static func padding(after end: UInt64) -> [UInt8] {
+        let size = paddedEnd(of: end) - end - 8
+        return skippableHead(fillerMagic, size: size) + [UInt8](repeating: 0, count: Int(size))
+    }
+
+
     /// The eight bytes before a skippable frame's content.
     static func skippableHead(_ magic: UInt32, size: UInt64) -> [UInt8] {
         var bytes: [UInt8] = []

@@ -140,6 +140,7 @@ extension LiveJournal {
             }
             if !valid { throw damaged(segment, block) }
         }
+        if options.padsGroups { try segment.takePadding(before: limit) }
         let survivors = whole.filter { $0.header.lastCommit > inPlace }
         if verdict == .torn, rules.dropsTornTails { try dropTorn(segment, from: tail.wholeEnd, size: size) }
         let seenBefore = try sealPredecessor()
@@ -211,9 +212,14 @@ extension LiveJournal {
             }
         }
         let name = SegmentName(number: header.number, generation: 0)
-        try directory.publish(encoder.output, as: name, random: options.random())
+        let size = UInt64(encoder.output.count)
+        let padding = options.padsGroups ? LZ4Frame.padding(after: size) : []
+        try directory.publish(encoder.output + padding, as: name, random: options.random())
         let fresh = try adopt(name, writing: true)
-        fresh.content.withLock { $0.append(encoder.index, chain: encoder.chain) }
+        fresh.content.withLock {
+            $0.append(encoder.index, chain: encoder.chain)
+            $0.end = size + UInt64(padding.count)
+        }
         try seal(old)
     }
 
@@ -233,6 +239,7 @@ extension LiveJournal {
         guard open.content.withLock({ $0.lastCommit }) == limit else {
             throw .missingSegment(path: directory.path, number: previous.name.number)
         }
+        if options.padsGroups { try open.takePadding(before: size) }
         var findings = TailFindings(proven: limit, wholeThrough: limit, highestSeen: limit)
         let end = open.content.withLock { $0.end }
         var scanner = FrameScanner(

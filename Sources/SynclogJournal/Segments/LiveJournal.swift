@@ -113,6 +113,7 @@ final class LiveJournal {
             }
         }
         try segment.scan(to: min(slot.end, size))
+        try segment.takePadding(before: min(slot.end, size))
         let found = segment.content.withLock { content in
             if content.tail.blocks.isEmpty { content.clock = max(content.clock, slot.clock) }
             return JournalPlace(commit: content.lastCommit, file: segment.path, offset: content.end)
@@ -270,7 +271,10 @@ final class LiveJournal {
         guard newest.segment == segment.header.number, newest.generation == segment.header.generation,
             newest.end >= end, newest.layout == slot?.layout
         else { return false }
-        if newest.end > end { try segment.scan(to: newest.end) }
+        if newest.end > end {
+            try segment.scan(to: newest.end)
+            try segment.takePadding(before: newest.end)
+        }
         let matches = segment.content.withLock { content in
             content.damage == nil && content.end == newest.end && content.lastCommit == newest.lastCommit
                 && content.chain == newest.chain

@@ -175,6 +175,17 @@ final class OpenSegment: Sendable {
         content.withLock { $0 = scanned }
     }
 
+    /// Moves the end behind the padding that a group was written with, if it lies below `limit`.
+    func takePadding(before limit: UInt64) throws(JournalError) {
+        let end = content.withLock { $0.end }
+        guard end + 8 <= limit else { return }
+        let head = try file.bytes(at: end, count: 8)
+        guard head.count == 8, head.word32(at: 0) == LZ4Frame.fillerMagic else { return }
+        let behind = end + 8 + UInt64(head.word32(at: 4))
+        guard behind <= limit, behind == LZ4Frame.paddedEnd(of: end) else { return }
+        content.withLock { $0.end = behind }
+    }
+
     private func damage(_ offset: UInt64, _ reason: String, _ lastCommit: UInt64) -> Damage {
         Damage(file: path, offset: offset, commits: lastCommit + 1 ... .max, reason: reason)
     }
