@@ -42,19 +42,26 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["SynclogJournal", "SynclogTestKit"], path: "Tests/TestSupport"
         ),
-        .testTarget(name: "SynclogJournalTests", dependencies: ["SynclogJournal", "TestSupport"]),
+        .target(name: "TestLanes", dependencies: ["SynclogJournal"], path: "Tests/TestLanes"),
         .testTarget(
-            name: "SynclogRecordsTests", dependencies: ["SynclogJournal", "SynclogRecords", "TestSupport"]),
+            name: "SynclogJournalTests", dependencies: ["SynclogJournal", "TestLanes", "TestSupport"]),
+        .testTarget(
+            name: "SynclogRecordsTests",
+            dependencies: ["SynclogJournal", "SynclogRecords", "TestLanes", "TestSupport"]),
         .testTarget(
             name: "SynclogReplicationTests",
-            dependencies: ["SynclogJournal", "SynclogRecords", "SynclogReplication", "TestSupport"]),
+            dependencies: [
+                "SynclogJournal", "SynclogRecords", "SynclogReplication", "TestLanes", "TestSupport",
+            ]),
         .testTarget(
             name: "SynclogCLITests",
             dependencies: [
-                "SynclogCLI", "SynclogJournal", "SynclogRecords", "SynclogReplication", "TestSupport",
+                "SynclogCLI", "SynclogJournal", "SynclogRecords", "SynclogReplication", "TestLanes",
+                "TestSupport",
             ]),
         .testTarget(
-            name: "SynclogTestKitTests", dependencies: ["SynclogJournal", "SynclogTestKit", "TestSupport"]),
+            name: "SynclogTestKitTests",
+            dependencies: ["SynclogJournal", "SynclogTestKit", "TestLanes", "TestSupport"]),
         .testTarget(name: "DocumentationTests", dependencies: ["SynclogRecords", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]
@@ -70,6 +77,7 @@ let features: [SwiftSetting] = [
     .enableExperimentalFeature("Lifetimes"),
 ]
 for target in package.targets where target.type != .system {
-    let isTest = target.type == .test || ["TestSupport", "SynclogBenchmarks"].contains(target.name)
+    let isTest =
+        target.type == .test || ["TestLanes", "TestSupport", "SynclogBenchmarks"].contains(target.name)
     target.swiftSettings = features + (isTest ? [] : [.strictMemorySafety()])
 }

@@ -1,10 +1,11 @@
 import Glibc
+import TestLanes
 import TestSupport
 import Testing
 
 @testable import SynclogCLI
 
-@Suite struct BadInputTests {
+@Suite(.long) struct BadInputTests {
     /// One wrong command line and what must come of it.
     struct Row: Sendable, CustomTestStringConvertible {
         var words: [String]

@@ -1,10 +1,11 @@
 import Glibc
+import TestLanes
 import TestSupport
 import Testing
 
 @testable import SynclogCLI
 
-@Suite struct CommandTests {
+@Suite(.long) struct CommandTests {
     @Test func `fields are put, kept, cleared and printed`() throws {
         let directory = TemporaryDirectory()
         let path = try newJournal(directory)

@@ -1,11 +1,12 @@
 import Glibc
 import SynclogJournal
+import TestLanes
 import TestSupport
 import Testing
 
 @testable import SynclogCLI
 
-@Suite struct DumpCommandTests {
+@Suite(.long) struct DumpCommandTests {
     /// A journal with records a, b, c in zone one and d, e in zone two, one commit each.
     private func filled(_ directory: TemporaryDirectory) throws -> String {
         let path = try newJournal(directory)

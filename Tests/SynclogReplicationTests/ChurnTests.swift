@@ -1,5 +1,6 @@
 import Glibc
 import SynclogJournal
+import TestLanes
 import TestSupport
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 
 /// Puts and deletes over few names, compactions that are killed, and three copies: one that stays, one away with a lease, one
 /// away without.
-@Suite struct ChurnTests {
+@Suite(.long) struct ChurnTests {
     private static let day: Int64 = 86_400_000_000
 
     private final class Churn {
@@ -93,7 +94,7 @@ import Testing
         var size: Int { files.segments(of: "/a").reduce(0) { $0 + (files.contents($1)?.count ?? 0) } }
     }
 
-    @Test func `no name comes back, whoever was away and whenever a compaction was killed`() async throws {
+    @Test func `no name comes back, whoever was away and whenever a compaction was killed`() throws {
         let long = getenv("SYNCLOG_EVERY_BYTE") != nil
         let (rounds, names) = long ? (600, 10_000) : (40, 300)
         let seed: UInt64 = 31
@@ -106,7 +107,6 @@ import Testing
         var kills = 0
         var largest = 0
         for round in 0..<rounds {
-            await Task.yield()
             try churn.write(long ? 500 : 30)
             // The leased one is away for 160 days, the other longer than deletions are kept.
             churn.clock.set(churn.clock.read() + 160 * Self.day / Int64(rounds))

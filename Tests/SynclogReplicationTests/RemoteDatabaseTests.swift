@@ -1,5 +1,6 @@
 import SynclogJournal
 import SynclogRecords
+import TestLanes
 import TestSupport
 import Testing
 
@@ -28,7 +29,7 @@ private final class Served: Sendable {
         } catch {
             throw .journal(error)
         }
-        Task.detached { try? await server.serve(theirs) }
+        Task.detached(executorPreference: Lane.servers) { try? await server.serve(theirs) }
         return CutStream(ours, after: cut)
     }
 

@@ -1,5 +1,6 @@
 import SynclogJournal
 import SynclogRecords
+import TestLanes
 import TestSupport
 
 @testable import SynclogReplication
@@ -142,7 +143,7 @@ final class PipeSource: JournalSource {
             } catch {
                 throw .journal(error)
             }
-            Task.detached { try? await server.serve(theirs) }
+            Task.detached(executorPreference: Lane.servers) { try? await server.serve(theirs) }
             let stream = CutStream(ours, after: cut)
             return CountingStream(stream, into: bytesSent)
         }.connect()

@@ -1,8 +1,9 @@
 import SynclogTestKit
+import TestLanes
 import Testing
 
 /// Bugs that the crash test found in the journal, each with the script that showed it.
-@Suite struct FoundBugsTests {
+@Suite(.long) struct FoundBugsTests {
     private func expectClean(_ text: String, seeds: Range<UInt64>, losses: Int = 2) throws {
         let script = try CrashScript(name: "found", text: text)
         for seed in seeds {

@@ -98,7 +98,6 @@ enum LZ4Frame {
         return skippableHead(fillerMagic, size: size) + [UInt8](repeating: 0, count: Int(size))
     }
 
-
     /// The eight bytes before a skippable frame's content.
     static func skippableHead(_ magic: UInt32, size: UInt64) -> [UInt8] {
         var bytes: [UInt8] = []

@@ -1,10 +1,11 @@
 import Glibc
 import SynclogJournal
+import TestLanes
 import TestSupport
 import Testing
 
 /// Commits that are written but not durable yet.
-@Suite struct RelaxedTests {
+@Suite(.long) struct RelaxedTests {
     /// A relaxed commit of one put.
     @discardableResult
     private func relaxed(_ journal: Journal, _ name: String, _ text: String) throws -> UInt64 {

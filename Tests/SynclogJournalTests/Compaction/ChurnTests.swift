@@ -1,8 +1,9 @@
 import SynclogJournal
+import TestLanes
 import TestSupport
 import Testing
 
-@Suite struct ChurnTests {
+@Suite(.long) struct ChurnTests {
     /// A process that puts one record and goes, again and again: the directory stays near the size of what is live.
     @Test func `processes that come and go leave a small directory`() throws {
         let directory = TemporaryDirectory()

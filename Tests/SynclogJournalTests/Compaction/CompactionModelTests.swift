@@ -1,9 +1,10 @@
 import SynclogJournal
+import TestLanes
 import TestSupport
 import Testing
 
 /// Random histories with compaction, leases, clock jumps and reopening at random places, against a dictionary and a list.
-@Suite struct CompactionModelTests {
+@Suite(.long) struct CompactionModelTests {
     /// The newest version of a key.
     private struct Version: Hashable {
         var commit: UInt64

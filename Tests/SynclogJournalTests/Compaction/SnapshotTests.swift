@@ -1,4 +1,5 @@
 import SynclogJournal
+import TestLanes
 import TestSupport
 import Testing
 
@@ -54,7 +55,7 @@ import Testing
     }
 }
 
-@Suite struct CompactionCrashTests {
+@Suite(.long) struct CompactionCrashTests {
     /// Every call of a compaction fails once or for ever, the process is killed or power is lost: the state is the same.
     @Test(arguments: [1, Int.max])
     func `compaction that fails or dies at any call loses nothing`(times: Int) throws {

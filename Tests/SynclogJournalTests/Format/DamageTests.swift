@@ -1,11 +1,12 @@
 import SynclogJournal
+import TestLanes
 import TestSupport
 import Testing
 
 /// Every byte of every segment file, flipped one at a time: reported with file and offset, or provably padding.
 ///
 /// All bytes with `SYNCLOG_EVERY_BYTE=1 swift test -c release -Xswiftc -enable-testing`, some eight minutes on two cores; else a part.
-@Suite struct DamageTests {
+@Suite(.long) struct DamageTests {
     /// About 100 KB of journal, sealed segments and an active one, and what must be read from it.
     struct Sample: Sendable {
         let system: MemoryFileSystem
@@ -51,14 +52,13 @@ import Testing
     }
 
     @Test(arguments: Sample.shared.segments.indices)
-    func `a flipped byte is reported or is padding`(segment: Int) async throws {
+    func `a flipped byte is reported or is padding`(segment: Int) throws {
         let sample = Sample.shared
         let path = sample.segments[segment]
         let bytes = try #require(sample.system.contents(path))
         let padding = sample.padding(path)
         var silent = 0
-        for offset in stride(from: segment, to: bytes.count, by: everyByte ? 1 : 47) {
-            await Task.yield()
+        for offset in stride(from: segment, to: bytes.count, by: everyByte ? 1 : 101) {
             for mask in offset % 5 == 0 ? [0xFF, 0x01, 0x80] : [0xFF] as [UInt8] {
                 let system = sample.system.copy()
                 try system.flip(path, at: offset, with: mask)
@@ -149,10 +149,9 @@ import Testing
             && UInt64(offset) < damage.offset + 20_000
     }
 
-    @Test func `a writer on a damaged journal loses and removes nothing`() async throws {
+    @Test func `a writer on a damaged journal loses and removes nothing`() throws {
         var generator = SeededGenerator(seed: 3)
         for _ in 0..<(everyByte ? 3000 : 150) {
-            await Task.yield()
             let path = Sample.shared.segments.randomElement(using: &generator)!
             let size = Sample.shared.system.contents(path)!.count
             try writeOnDamage(path, at: Int.random(in: 0..<size, using: &generator))

@@ -1,9 +1,10 @@
 import SynclogJournal
+import TestLanes
 import TestSupport
 import Testing
 
 /// What is read does not grow with the number of entries.
-@Suite struct BytesReadTests {
+@Suite(.long) struct BytesReadTests {
     /// Bytes read by processes that come, do one thing, and go: the mean over some of them.
     struct Cost {
         var open = 0
@@ -50,7 +51,6 @@ import Testing
         var generator = SeededGenerator(seed: 5)
         var workload = Workload(seed: 5)
         for start in stride(from: 0, to: entries, by: 250) {
-            await Task.yield()
             try add(start..<start + 250, to: journal, &workload)
         }
         let bound = try await journal.head().commit

@@ -1,9 +1,10 @@
 import SynclogJournal
+import TestLanes
 import TestSupport
 import Testing
 
 /// Reading forward and backward, with filters, equals an array.
-@Suite struct ReadingTests {
+@Suite(.long) struct ReadingTests {
     /// A journal and its model; some commits have wall times that went backwards.
     static func sample(seed: UInt64, count: Int, blockSize: Int = 1024) throws -> (
         Journal, JournalModel, MemoryFileSystem

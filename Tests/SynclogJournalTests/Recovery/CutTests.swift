@@ -1,9 +1,10 @@
 import SynclogJournal
+import TestLanes
 import TestSupport
 import Testing
 
 /// The active segment cut at every byte of its last three commits.
-@Suite struct CutTests {
+@Suite(.long) struct CutTests {
     /// A journal with HEAD as it stood after each commit.
     struct History {
         let system = MemoryFileSystem()
@@ -34,13 +35,12 @@ import Testing
     }
 
     @Test(arguments: [11, 12, 13] as [UInt64])
-    func `with HEAD of the commit before, exactly the whole commits are there`(seed: UInt64) async throws {
+    func `with HEAD of the commit before, exactly the whole commits are there`(seed: UInt64) throws {
         let history = try History(seed: seed, count: 25)
         let ends = try history.lastInActive(3)
         let path = try #require(history.system.segments(of: "/j").last)
         let bytes = try #require(history.system.contents(path))
         for cut in ends[0].0.end...ends[3].0.end {
-            await Task.yield()
             let (head, slot) = try #require(ends.last { $0.0.end <= cut })
             let system = history.system.copy()
             try system.setContents(path, Array(bytes[..<cut]))
@@ -55,13 +55,12 @@ import Testing
     }
 
     @Test(arguments: [21, 22] as [UInt64])
-    func `with HEAD left, the loss is told with both places and nothing changes`(seed: UInt64) async throws {
+    func `with HEAD left, the loss is told with both places and nothing changes`(seed: UInt64) throws {
         let history = try History(seed: seed, count: 25)
         let ends = try history.lastInActive(3)
         let path = try #require(history.system.segments(of: "/j").last)
         let bytes = try #require(history.system.contents(path))
         for cut in ends[0].0.end..<ends[3].0.end {
-            await Task.yield()
             let system = history.system.copy()
             try system.setContents(path, Array(bytes[..<cut]))
             let before = system.image(of: "/j")

@@ -1,16 +1,16 @@
 import SynclogJournal
+import TestLanes
 import TestSupport
 import Testing
 
 /// HEAD put back to an older version, deleted, or taken from elsewhere.
-@Suite struct HeadTests {
-    @Test func `an older HEAD hides nothing after the next open for writing`() async throws {
+@Suite(.long) struct HeadTests {
+    @Test func `an older HEAD hides nothing after the next open for writing`() throws {
         let history = try CutTests.History(seed: 41, count: 80, valueSizeMax: 400)
         #expect(history.system.segments(of: "/j").count >= 2)
         for (head, slot) in history.heads.enumerated().filter({ $0.offset % 3 == 0 || everyByte }).map(
             \.element)
         {
-            await Task.yield()
             let system = history.system.copy()
             try system.setContents("/j/HEAD", slot)
             try expectPrefix(system, history.model, "HEAD of commit \(head.commit)")

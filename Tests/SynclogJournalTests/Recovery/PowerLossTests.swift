@@ -1,9 +1,10 @@
 import SynclogJournal
+import TestLanes
 import TestSupport
 import Testing
 
 /// The power goes: what was never synced is gone, what was acknowledged is there.
-@Suite struct PowerLossTests {
+@Suite(.long) struct PowerLossTests {
     @Test(arguments: [51, 52, 53] as [UInt64])
     func `after every acknowledgement everything acknowledged survives`(seed: UInt64) throws {
         let system = MemoryFileSystem(tracksDurability: true)

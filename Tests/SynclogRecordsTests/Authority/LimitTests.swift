@@ -1,10 +1,11 @@
 import SynclogJournal
 import SynclogRecords
+import TestLanes
 import TestSupport
 import Testing
 
 /// Limits are checked before anything is written.
-@Suite struct LimitTests {
+@Suite(.long) struct LimitTests {
     @Test(arguments: [(400, nil), (401, .limitExceeded)] as [(Int, SyncError.Code?)])
     func `items of a request`(count: Int, expected: SyncError.Code?) throws {
         let database = try Fixture().database

@@ -1,10 +1,11 @@
 import SynclogJournal
 import SynclogRecords
+import TestLanes
 import TestSupport
 import Testing
 
 /// The records that are live, read in order.
-@Suite struct LiveRecordTests {
+@Suite(.long) struct LiveRecordTests {
     private func listed(_ database: JournalDatabase, memorySizeMax: Int) throws -> [Record] {
         var records: [Record] = []
         try database.forEachLiveRecord(inZoneWith: notes, memorySizeMax: memorySizeMax) { live in

@@ -1,10 +1,11 @@
 import SynclogJournal
 import SynclogRecords
+import TestLanes
 import TestSupport
 import Testing
 
 /// Every walk from every position of seeded histories equals a model of twenty lines.
-@Suite struct WalkModelTests {
+@Suite(.long) struct WalkModelTests {
     /// All that ever happened, as the model sees it.
     struct Model {
         /// A record's or zone's event: the commit, and the state it left, nil when it was deleted.

@@ -1,10 +1,11 @@
 import SynclogJournal
 import SynclogRecords
+import TestLanes
 import TestSupport
 import Testing
 
 /// The parts found in a stored record equal those that decoding it makes.
-@Suite struct RecordPlacesTests {
+@Suite(.long) struct RecordPlacesTests {
     /// The fields at the places, with values made of them.
     private func fields(_ places: RecordPlaces, of value: [UInt8]) -> [Field] {
         places.fields.map { field in
