@@ -4,7 +4,7 @@ import PackageDescription
 let package = Package(
     name: "synclog",
     products: [
-        .executable(name: "synclog", targets: ["SynclogCLI"]),
+        .executable(name: "synclog", targets: ["SynclogMain"]),
         .executable(name: "synclog-bench", targets: ["SynclogBenchmarks"]),
         .library(name: "SynclogJournal", targets: ["SynclogJournal"]),
         .library(name: "SynclogRecords", targets: ["SynclogRecords"]),
@@ -24,9 +24,17 @@ let package = Package(
         .target(name: "SynclogReplication", dependencies: ["CLZ4", "SynclogJournal", "SynclogRecords"]),
         .target(
             name: "SynclogTestKit", dependencies: ["SynclogJournal", "SynclogRecords", "SynclogReplication"]),
-        .executableTarget(
+        .target(
             name: "SynclogCLI",
             dependencies: ["SynclogJournal", "SynclogRecords", "SynclogReplication", "SynclogTestKit"]),
+        .executableTarget(name: "SynclogMain", dependencies: ["SynclogCLI"]),
+        .executableTarget(
+            name: "SynclogFuzz",
+            dependencies: [
+                "SynclogCLI", "SynclogJournal", "SynclogRecords", "SynclogReplication", "SynclogTestKit",
+                "TestSupport",
+            ],
+            path: "Tests/Fuzzing", exclude: ["run"]),
         .systemLibrary(
             name: "CPeers", path: "Tests/Benchmarks/CPeers",
             providers: [.apt(["libsqlite3-dev", "librocksdb-dev", "liblmdb-dev"])]),
@@ -78,6 +86,7 @@ let features: [SwiftSetting] = [
 ]
 for target in package.targets where target.type != .system {
     let isTest =
-        target.type == .test || ["TestLanes", "TestSupport", "SynclogBenchmarks"].contains(target.name)
+        target.type == .test
+        || ["TestLanes", "TestSupport", "SynclogBenchmarks", "SynclogFuzz"].contains(target.name)
     target.swiftSettings = features + (isTest ? [] : [.strictMemorySafety()])
 }

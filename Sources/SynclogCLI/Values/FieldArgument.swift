@@ -14,6 +14,7 @@ struct FieldArgument: Hashable, Sendable {
 
     /// Reads a word; kinds of `--types` count where the word names none.
     init(_ word: String, kinds: KindTable = KindTable()) throws(CommandFailure) {
+        // Signs are looked for as bytes: behind a combining character, or before one, they are parts of another Character.
         guard let sign = word.utf8.firstIndex(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") })
         else {
             throw .usage(
@@ -26,33 +27,31 @@ struct FieldArgument: Hashable, Sendable {
                 "'\(shown(field))' is no field name",
                 next: "use an ASCII letter, then letters, digits and _, at most 255")
         }
-        var rest = word[sign...]
+        let rest = word[sign...].utf8
+        guard let equals = rest.firstIndex(of: UInt8(ascii: "=")) else {
+            throw .usage("field '\(field)' has a kind but no value", next: "write FIELD:KIND=TEXT")
+        }
+        var name = rest[..<equals]
+        let isJSON = name.last == UInt8(ascii: ":")
+        if isJSON { name = name.dropLast() }
         var kind = kinds[field]
-        if rest.hasPrefix(":"), !rest.hasPrefix(":=") {
-            rest = rest.dropFirst()
-            guard let end = rest.firstIndex(of: "=") else {
-                throw .usage("field '\(field)' has a kind but no value", next: "write FIELD:KIND=TEXT")
-            }
-            var name = rest[..<end]
-            rest = rest[end...]
-            if name.hasSuffix(":") {
-                name = name.dropLast()
-                rest = ":" + rest
-            }
-            guard let named = FieldKind(String(name)) else {
+        if !name.isEmpty {
+            let name = String(Substring(name.dropFirst()))
+            guard let named = FieldKind(name) else {
                 throw .usage(
-                    "field '\(field)': unknown kind '\(shown(String(name)))'",
-                    next: "kinds are \(FieldKind.allNames)")
+                    "field '\(field)': unknown kind '\(shown(name))'", next: "kinds are \(FieldKind.allNames)"
+                )
             }
             kind = named
         }
+        let text = String(Substring(rest[rest.index(after: equals)...]))
         do throws(ValueError) {
-            if rest.hasPrefix(":=") {
-                value = try ValueJSON.value(try Self.parse(String(rest.dropFirst(2))), kind: kind)
+            if isJSON {
+                value = try ValueJSON.value(try Self.parse(text), kind: kind)
             } else if let kind, kind.isList {
                 throw ValueError(reason: "is a list, which must be written as JSON: FIELD:KIND:=[...]")
             } else {
-                value = try ValueJSON.element(text: String(rest.dropFirst()), kind?.element ?? .string)
+                value = try ValueJSON.element(text: text, kind?.element ?? .string)
             }
         } catch {
             throw CommandFailure(.usage, "field '\(field)' \(error.reason)", next: "see 'synclog put --help'")

@@ -32,16 +32,16 @@ struct FieldKind: Hashable, Sendable {
 
     /// Reads a name.
     init?(_ text: String) {
-        var rest = text[...]
-        isList = rest.hasSuffix("[]")
+        var rest = text.utf8[...]
+        isList = rest.suffix(2).elementsEqual("[]".utf8)
         if isList { rest = rest.dropLast(2) }
-        let parts = rest.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
-        if parts.count == 2 {
-            guard parts[0] == "reference", !parts[1].isEmpty else { return nil }
-            element = .reference(zone: String(parts[1]))
+        if let at = rest.firstIndex(of: UInt8(ascii: "@")) {
+            let zone = rest[rest.index(after: at)...]
+            guard rest[..<at].elementsEqual("reference".utf8), !zone.isEmpty else { return nil }
+            element = .reference(zone: String(Substring(zone)))
             return
         }
-        guard let found = Self.plain.first(where: { $0.0 == rest }) else { return nil }
+        guard let found = Self.plain.first(where: { $0.0.utf8.elementsEqual(rest) }) else { return nil }
         element = found.1
         if element == .unknown, isList { return nil }
     }
@@ -86,9 +86,12 @@ struct FieldKind: Hashable, Sendable {
         }
     }
 
-    /// A zone's name if the grammar can hold it; where it cannot, the value's own object names the zone.
+    /// A zone's name if the grammar of words and of `--types` can hold it; where not, the value's own object names the zone.
     private static func nameable(_ zone: String?) -> String? {
-        guard let zone, !zone.contains(","), !zone.hasSuffix("[]") else { return nil }
+        guard let zone, !zone.isEmpty,
+            !zone.utf8.contains(where: { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "=") }),
+            !zone.utf8.suffix(2).elementsEqual("[]".utf8), sameBytes(shown(zone), zone)
+        else { return nil }
         return zone
     }
 
@@ -113,14 +116,17 @@ struct KindTable: Sendable {
 
     /// Reads the grammar of `--types`: `FIELD:KIND,FIELD:KIND`.
     init(option text: String) throws(CommandFailure) {
-        for part in text.split(separator: ",") {
-            let pair = part.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            guard pair.count == 2, !pair[0].isEmpty, let kind = FieldKind(String(pair[1])) else {
+        for part in text.utf8.split(separator: UInt8(ascii: ",")) {
+            let pair = part.split(
+                separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false
+            )
+            .map { String(Substring($0)) }
+            guard pair.count == 2, !pair[0].isEmpty, let kind = FieldKind(pair[1]) else {
                 throw .usage(
-                    "--types: '\(shown(String(part)))' is not FIELD:KIND",
+                    "--types: '\(shown(String(Substring(part))))' is not FIELD:KIND",
                     next: "kinds are \(FieldKind.allNames)")
             }
-            try add(String(pair[0]), kind)
+            try add(pair[0], kind)
         }
     }
 

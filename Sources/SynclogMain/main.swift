@@ -1,0 +1,3 @@
+import SynclogCLI
+
+await SynclogCommand.main()

@@ -1,0 +1,81 @@
+import Glibc
+
+#if DEBUG
+    @testable import SynclogJournal
+#endif
+
+#if FUZZING
+    /// The harness that SYNCLOG_FUZZ names.
+    private let chosen: Harness = {
+        let name = getenv("SYNCLOG_FUZZ").map { String(cString: $0) } ?? ""
+        guard let harness = Harness.all.first(where: { $0.name == name }) else {
+            say("SYNCLOG_FUZZ names none of: \(Harness.all.map(\.name).joined(separator: ", "))")
+            exit(2)
+        }
+        return harness
+    }()
+
+    /// What libFuzzer calls with each input.
+    @c(LLVMFuzzerTestOneInput) public func fuzzOneInput(_ data: UnsafePointer<UInt8>?, _ size: Int) -> Int32 {
+        chosen.run(Array(UnsafeBufferPointer(start: data, count: size)))
+        return 0
+    }
+#elseif DEBUG
+    /// Runs every file of corpora once, without libFuzzer: `SynclogFuzz HARNESS DIR...`; `--seeds HARNESS DIR` makes the first.
+    @main
+    struct Replay {
+        static func main() throws {
+            var words = CommandLine.arguments.dropFirst()
+            let makesSeeds = words.first == "--seeds"
+            if makesSeeds { words.removeFirst() }
+            guard let name = words.popFirst(), let harness = Harness.all.first(where: { $0.name == name })
+            else {
+                say("usage: SynclogFuzz [--seeds] \(Harness.all.map(\.name).joined(separator: "|")) DIR...")
+                exit(2)
+            }
+            for directory in words {
+                if makesSeeds {
+                    try writeSeeds(of: harness, to: directory)
+                } else {
+                    try replay(harness, directory)
+                }
+            }
+        }
+
+        private static func writeSeeds(of harness: Harness, to directory: String) throws {
+            for (place, seed) in harness.seeds().enumerated() {
+                let file = try PosixFileSystem.shared.open("\(directory)/seed-\(place)", .create)
+                try file.truncate(to: 0)
+                try file.write(seed, at: 0)
+            }
+        }
+
+        private static func replay(_ harness: Harness, _ directory: String) throws {
+            let names = try PosixFileSystem.shared.list(directory).sorted()
+            for name in names {
+                let path = "\(directory)/\(name)"
+                guard let size = try PosixFileSystem.shared.status(path)?.size else { continue }
+                let file = try PosixFileSystem.shared.open(path, .read)
+                // Said before, so that a trap names its input.
+                say(path)
+                harness.run(try file.bytes(at: 0, count: Int(size)))
+            }
+            print("\(harness.name): \(names.count) inputs")
+        }
+    }
+#else
+    /// A release build sees no internal names; it says what does.
+    @main
+    struct Unavailable {
+        static func main() {
+            say("Use a debug build, or Tests/Fuzzing/run.")
+            exit(2)
+        }
+    }
+#endif
+
+/// Writes a line to standard error.
+private func say(_ text: String) {
+    let line = Array((text + "\n").utf8)
+    _ = write(2, line, line.count)
+}
