@@ -16,11 +16,17 @@ public struct CompactionReport: Hashable, Sendable {
     public var others = 0
     /// Tombstones that were kept, by reason: an older put, a lease, their age, the source's floor.
     public var kept = KeptTombstones()
-    /// Damage that kept segments from being merged.
+    /// Damage that kept segments from being merged, or entries from being dropped; each place once.
     public var damages: [Damage] = []
 
     /// Makes an empty report.
     public init() {}
+
+    /// Adds a damage, unless one of the same place is there already.
+    mutating func note(_ damage: Damage) {
+        let isKnown = damages.contains { $0.file == damage.file && $0.offset == damage.offset }
+        if !isKnown { damages.append(damage) }
+    }
 
     /// Why tombstones were kept.
     public struct KeptTombstones: Hashable, Sendable {
@@ -193,9 +199,15 @@ struct CompactionMerge {
             space: view.space, zone: view.zone, name: Array(copying: raw.extracting(view.name)))
         let probe = KeyProbe(key)
         let position = JournalPosition(commit: info.number, index: view.index)
-        if let newer = try superseding(key, probe, isOld, position) {
-            if view.space == .zone, view.operation == .put, try hasRecords(ofZone: info.number) {
-                return true
+        let newer = try around(nil) { merge throws(JournalError) in
+            try merge.superseding(key, probe, isOld, position)
+        }
+        if let newer {
+            if view.space == .zone, view.operation == .put {
+                let hasRecords = try around(true) { merge throws(JournalError) in
+                    try merge.hasRecords(ofZone: info.number)
+                }
+                if hasRecords { return true }
             }
             let (since, overflow) = rule.clock.subtractingReportingOverflow(newer.clock)
             if !overflow, since < retention.history.microseconds { return true }
@@ -224,7 +236,9 @@ struct CompactionMerge {
         _ key: EntryKey, _ probe: KeyProbe, _ info: CommitInfo
     ) throws(JournalError) -> Bool {
         let zone = key.space == .record ? key.zone : 0
-        let survives = try hasOlderPut(key, probe, before: info.number)
+        let survives = try around(true) { merge throws(JournalError) in
+            try merge.hasOlderPut(key, probe, before: info.number)
+        }
         switch rule.hold(commit: info.number, clock: info.clock, zone: zone, olderPutSurvives: survives) {
         case nil:
             if rule.sourceFloors == nil { floors[zone] = max(floors[zone] ?? 0, info.number) }
@@ -237,6 +251,20 @@ struct CompactionMerge {
         case .sourceFloor: report.kept.sourceFloor += 1
         }
         return false
+    }
+
+    /// What a look-up says; where it meets damage outside of what is merged the cautious answer counts, and the damage is told.
+    private mutating func around<Value>(
+        _ cautious: Value, _ body: (CompactionMerge) throws(JournalError) -> Value
+    ) throws(JournalError) -> Value {
+        do throws(JournalError) {
+            return try body(self)
+        } catch {
+            guard case .corrupted(let damage) = error, !inputs.contains(where: { $0.path == damage.file })
+            else { throw error }
+            report.note(damage)
+            return cautious
+        }
     }
 
     /// The commit of the newest version of a key, if that is not the one at a position.

@@ -38,7 +38,7 @@ extension Journal {
                 if everything || dryRun { return total }
             } catch {
                 guard case .corrupted(let damage) = error else { throw error }
-                total.damages.append(damage)
+                total.note(damage)
                 let names = snapshot.segments[range].filter { damage.file == $0.path }.map(\.name)
                 guard !names.isEmpty, !everything, !dryRun else { return total }
                 damaged.formUnion(names)
@@ -205,6 +205,6 @@ extension CompactionReport {
         kept.lease += other.kept.lease
         kept.retention += other.kept.retention
         kept.sourceFloor += other.kept.sourceFloor
-        damages += other.damages
+        for damage in other.damages { note(damage) }
     }
 }

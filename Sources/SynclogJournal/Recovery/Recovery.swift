@@ -235,10 +235,8 @@ extension LiveJournal {
         let size = try journalErrors { () throws(FileError) in try file.status() }.size
         if try confirmSeal(open, size: size) { return 0 }
         try open.scan(to: size, through: limit)
+        open.expectEnd(before: try live.header)
         if let damage = open.content.withLock({ $0.damage }) { throw .corrupted(damage) }
-        guard open.content.withLock({ $0.lastCommit }) == limit else {
-            throw .missingSegment(path: directory.path, number: previous.name.number)
-        }
         if options.padsGroups { try open.takePadding(before: size) }
         var findings = TailFindings(proven: limit, wholeThrough: limit, highestSeen: limit)
         let end = open.content.withLock { $0.end }

@@ -58,8 +58,9 @@ final class Segment: Sendable {
             guard let successor = state.withLock({ $0.successor }) else {
                 throw .corrupted(Damage(file: path, offset: size, reason: "segment has no footer"))
             }
-            let limit = try successor.open().header.previousLast
-            try opened.scan(to: size, through: limit)
+            let next = try successor.open().header
+            try opened.scan(to: size, through: next.previousLast)
+            opened.expectEnd(before: next)
         }
         return state.withLock { state in
             if let other = state.opened { return other }
@@ -184,6 +185,20 @@ final class OpenSegment: Sendable {
         let behind = end + 8 + UInt64(head.word32(at: 4))
         guard behind <= limit, behind == LZ4Frame.paddedEnd(of: end) else { return }
         content.withLock { $0.end = behind }
+    }
+
+    /// Everything up to the start of the next segment was acknowledged: one that ends before it lost its end.
+    func expectEnd(before next: SegmentHeader) {
+        let isVery = next.number == header.number + 1 && next.previousGeneration == header.generation
+        content.withLock { content in
+            guard content.damage == nil,
+                content.lastCommit != next.previousLast || isVery && content.chain != next.previousChain
+            else { return }
+            let first = min(content.lastCommit + 1, next.previousLast)
+            content.damage = Damage(
+                file: path, offset: content.end, commits: first...next.previousLast,
+                reason: "segment ends before the next one begins")
+        }
     }
 
     private func damage(_ offset: UInt64, _ reason: String, _ lastCommit: UInt64) -> Damage {

@@ -52,6 +52,13 @@ final class MemoryFile: File {
             if failure == nil, let rule = state.plan.turn(of: .write, path: path) {
                 failure = (rule.bytesBefore, FileError(call: "pwrite", path: path, code: rule.code))
             }
+            if failure == nil, let capacity = state.capacity {
+                let start = Int(clamping: offset)
+                let room = max(capacity - state.usedBytes, 0) + max(node.bytes.count - start, 0)
+                if bytes.count > room {
+                    failure = (room, FileError(call: "pwrite", path: path, code: ENOSPC))
+                }
+            }
             let count = failure.map { min($0.0, bytes.count) } ?? bytes.count
             unsafe node.write(
                 UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: Int(clamping: offset),

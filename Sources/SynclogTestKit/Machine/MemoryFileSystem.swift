@@ -23,6 +23,7 @@ public final class MemoryFileSystem: FileSystem {
         var nextProcess = 0
         var nextGroup: UInt64 = 0
         var openFiles: [ObjectIdentifier: OpenFile] = [:]
+        var capacity: Int?
 
         struct OpenFile {
             var path: String
@@ -70,6 +71,12 @@ public final class MemoryFileSystem: FileSystem {
 
     /// Sets what fails from now on.
     public func setFailures(_ plan: FailurePlan) { state.withLock { $0.plan = plan } }
+
+    /// Sets how many bytes all files together may have; a write that needs more goes in as far as it fits and fails with ENOSPC.
+    public func setCapacity(_ bytes: Int?) { state.withLock { $0.capacity = bytes } }
+
+    /// The bytes that all files together have.
+    public var usedBytes: Int { state.withLock { $0.usedBytes } }
 
     /// Sets the counts to zero and forgets the trace.
     public func resetCounts() {
@@ -317,6 +324,16 @@ extension MemoryFileSystem.State {
     mutating func group() -> UInt64 {
         nextGroup += 1
         return nextGroup
+    }
+
+    /// The bytes of all files; one with two names counts once.
+    var usedBytes: Int {
+        var seen: Set<UInt64> = []
+        func size(_ node: Node) -> Int {
+            guard seen.insert(node.inode).inserted else { return 0 }
+            return node.bytes.count + node.entries.values.reduce(0) { $0 + size($1) }
+        }
+        return size(root)
     }
 
     func checkWritable(_ call: String, _ path: String) throws(FileError) {
