@@ -12,6 +12,7 @@ struct GroupEncoder {
     private let blockSize: Int
     private let syncedThrough: UInt64
     private let checkpoint: UInt64
+    private let effort: LZ4Frame.Effort
     /// The checksum of the last block header.
     private(set) var chain: UInt32
     // The open block.
@@ -23,7 +24,7 @@ struct GroupEncoder {
     /// Begins a group at an offset; `front` are bytes that go before the first block.
     init(
         start: UInt64, front: [UInt8], salt: UInt64, chain: UInt32, blockSize: Int, syncedThrough: UInt64,
-        checkpoint: UInt64
+        checkpoint: UInt64, effort: LZ4Frame.Effort = .low
     ) {
         self.start = start
         self.salt = salt
@@ -31,6 +32,7 @@ struct GroupEncoder {
         self.blockSize = blockSize
         self.syncedThrough = syncedThrough
         self.checkpoint = checkpoint
+        self.effort = effort
         output = front
         raw.bytes.reserveCapacity(blockSize + 1024)
     }
@@ -73,7 +75,7 @@ struct GroupEncoder {
 
     private mutating func closeBlock(endsCommit: Bool) {
         let place = beginBlock()
-        LZ4Frame.compress(raw.bytes, into: &output)
+        LZ4Frame.compress(raw.bytes, effort, into: &output)
         let checksum = output.crc(place + BlockHeader.size..<output.count)
         var content: [UInt8] = []
         swap(&content, &raw.bytes)

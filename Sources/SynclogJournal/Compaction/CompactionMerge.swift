@@ -82,7 +82,7 @@ struct CompactionMerge {
         // The header is written last, when it is known what was dropped.
         var encoder = GroupEncoder(
             start: UInt64(SegmentHeader.size), front: [], salt: header.salt, chain: header.chainStart,
-            blockSize: 16 * 1024, syncedThrough: header.previousLast, checkpoint: 0)
+            blockSize: 16 * 1024, syncedThrough: header.previousLast, checkpoint: 0, effort: .high)
         var end = UInt64(SegmentHeader.size)
         func flush() throws(JournalError) {
             let bytes = encoder.drain()
