@@ -51,27 +51,37 @@ final class StreamFeed: JournalFeed {
         var live = false
         var failure: ReplicationError?
         var closed = false
+        /// The bytes that were handed over and are stored by now.
+        var stored = 0
+        /// The bytes of the event that was handed over last.
+        var taken = 0
+
+        /// What may wait here, in bytes; a follower that is killed has it sent again, so it is a small part of what it has stored.
+        var queuedSizeMax: Int { min(max(192 << 10, stored / 16), 4 << 20) }
 
         /// The next event; blocks that came while the last ones were stored go together, for one sync.
         mutating func takeEvent() -> FeedEvent? {
             guard !events.isEmpty else { return nil }
             let event = events.removeFirst()
-            queuedSize -= event.size
+            stored += taken
+            taken = event.size
             guard case .blocks(var blocks) = event else {
+                queuedSize -= taken
                 owed = false
                 return event
             }
             owed = true
-            while case .blocks(let more)? = events.first {
-                queuedSize -= events.removeFirst().size
+            var count = 0
+            while count < events.count, case .blocks(let more) = events[count] {
+                taken += events[count].size
                 blocks += more
+                count += 1
             }
+            events.removeFirst(count)
+            queuedSize -= taken
             return .blocks(blocks)
         }
     }
-
-    /// What may wait here, in bytes; a follower that is killed has it sent again.
-    private static let queuedSizeMax = 192 << 10
 
     let greeting: SourceGreeting
     private let connection: WireConnection
@@ -142,7 +152,7 @@ final class StreamFeed: JournalFeed {
     private func queue(_ event: FeedEvent, for id: UInt64) {
         _ = state.wait { state -> Bool? in
             if state.closed || id != state.requestID { return true }
-            guard state.events.isEmpty || state.queuedSize + event.size <= Self.queuedSizeMax else {
+            guard state.events.isEmpty || state.queuedSize + event.size <= state.queuedSizeMax else {
                 return nil
             }
             state.events.append(event)

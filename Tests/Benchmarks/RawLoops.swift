@@ -165,8 +165,12 @@ enum RawLoops {
 
     /// The bytes of a directory's files; those below it and logs of messages (RocksDB's LOG) are not counted.
     static func size(of directory: String) -> Int {
-        files(in: directory).filter { !$0.hasSuffix("/LOG") && !$0.contains("/LOG.") }.reduce(0) {
-            sum, path in
+        size(of: files(in: directory).filter { !$0.hasSuffix("/LOG") && !$0.contains("/LOG.") })
+    }
+
+    /// The bytes of regular files.
+    static func size(of files: [String]) -> Int {
+        files.reduce(0) { sum, path in
             var status = stat()
             guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return sum }
             return sum + Int(status.st_size)

@@ -77,12 +77,13 @@ struct CompactionMerge {
 
     /// Writes the merged segment to a file that is open for writing; `pause` is called after each megabyte.
     mutating func write(
-        to file: any File, header: SegmentHeader, pause: () throws(JournalError) -> Void
+        to file: any File, header: SegmentHeader, _ effort: LZ4Frame.Effort,
+        pause: () throws(JournalError) -> Void
     ) throws(JournalError) {
         // The header is written last, when it is known what was dropped.
         var encoder = GroupEncoder(
             start: UInt64(SegmentHeader.size), front: [], salt: header.salt, chain: header.chainStart,
-            blockSize: 16 * 1024, syncedThrough: header.previousLast, checkpoint: 0, effort: .high)
+            blockSize: 16 * 1024, syncedThrough: header.previousLast, checkpoint: 0, effort: effort)
         var end = UInt64(SegmentHeader.size)
         func flush() throws(JournalError) {
             let bytes = encoder.drain()

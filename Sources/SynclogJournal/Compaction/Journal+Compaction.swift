@@ -32,7 +32,7 @@ extension Journal {
                 return total
             }
             do throws(JournalError) {
-                guard let report = try merge(snapshot, range, dryRun: dryRun) else { return total }
+                guard let report = try merge(snapshot, range, everything, dryRun) else { return total }
                 total.add(report)
                 progress(total)
                 if everything || dryRun { return total }
@@ -96,7 +96,7 @@ extension Journal {
     /// Merges a range of sealed segments.
     /// - Returns: What was done, or nil if somebody else changed the segments meanwhile.
     private func merge(
-        _ snapshot: JournalSnapshot, _ range: Range<Int>, dryRun: Bool
+        _ snapshot: JournalSnapshot, _ range: Range<Int>, _ everything: Bool, _ dryRun: Bool
     ) throws(JournalError) -> CompactionReport? {
         let leases = try snapshot.leases().map(\.lease)
         let rule = TombstoneRule(
@@ -127,7 +127,11 @@ extension Journal {
                 if try fileSystem.status(path + "/tmp") == nil { try fileSystem.makeDirectory(path + "/tmp") }
                 return try fileSystem.open(draft, .createNew)
             }
-            try merge.write(to: file, header: header) { () throws(JournalError) in try self.stopIfClosed() }
+            // A merge at a roll of the shared mode holds up whoever rolls.
+            let effort: LZ4Frame.Effort = everything || mode == .exclusive ? .high : .low
+            try merge.write(to: file, header: header, effort) { () throws(JournalError) in
+                try self.stopIfClosed()
+            }
             let floorsFirst = options.rules.raisesFloorsFirst
             let allowed = floorsFirst ? try raise(merge.floors) : true
             guard allowed,
