@@ -95,7 +95,7 @@
             var chain = placeSeed(salt: salt, offset: 0)
             for raw in blocks {
                 var stored: [UInt8] = []
-                LZ4Frame.compress(raw, into: &stored)
+                LZ4Frame.compress(raw, .low, into: &stored)
                 chain = Self.append(stored, Self.facts(of: raw), salt, chain, to: &segment)
             }
             files[last] = segment

@@ -217,7 +217,7 @@
             entries(&writer, from: 5)
         }
         var stored: [UInt8] = []
-        LZ4Frame.compress(Array(whole.dropFirst(2)), into: &stored)
+        LZ4Frame.compress(Array(whole.dropFirst(2)), .low, into: &stored)
         let rawSize = whole.count - 2
         return [
             [0], [0, 0, 2, 0, 70, 1], [0, 2, 3, 0, 9, 255], [0, 0xC2, 4, 0, 3, 0], [0, 0xF1, 0, 0, 0, 0],
