@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Whose turn it is at the head of a journal: one thread at a time commits or catches up, the others queue.
 ///
 /// The first to come leads: it makes one group of all that queue, and what comes meanwhile forms the next group.
@@ -6,6 +8,8 @@ final class Turn: Sendable {
         var isTaken = false
         var isClosed = false
         var requests: [CommitRequest] = []
+        /// The number of requests in the last group.
+        var groupSize = 0
         var threadRuns = false
         var rolled = false
         var compacts = false
@@ -19,6 +23,9 @@ final class Turn: Sendable {
         let live: LiveJournal
         init(_ live: LiveJournal) { self.live = live }
     }
+
+    /// After so many looks without a new request nobody is waited for.
+    private static let idleYieldsMax = 3
 
     private let owned: Owned
     private let state: Monitor<State>
@@ -130,9 +137,23 @@ final class Turn: Sendable {
         }
     }
 
+    /// Lets those who were in the last group come back as long as more of them do: one sync for all instead of two.
+    private func gather() {
+        var (count, expected) = state.withLock { ($0.requests.count, $0.groupSize) }
+        var idle = 0
+        while count < expected, idle < Self.idleYieldsMax {
+            sched_yield()
+            let now = state.withLock { $0.requests.count }
+            idle = now > count ? 0 : idle + 1
+            count = now
+        }
+    }
+
     private func leadGroup() {
+        gather()
         let (requests, isClosed) = state.withLock { state in
             defer { state.requests = [] }
+            state.groupSize = state.requests.count
             return (state.requests, state.isClosed)
         }
         if isClosed {
