@@ -23,7 +23,7 @@ enum LZ4Frame {
     }
 
     /// Appends the frame of `raw` to `output`.
-    static func compress(_ raw: [UInt8], _ effort: Effort, into output: inout [UInt8]) {
+    static func compress(_ raw: [UInt8], _ effort: Effort = .low, into output: inout [UInt8]) {
         var preferences = LZ4F_preferences_t()
         preferences.compressionLevel = effort.rawValue
         preferences.frameInfo.blockSizeID = LZ4F_max4MB

@@ -47,7 +47,7 @@ struct SegmentHeader: Hashable, Sendable {
         item.unsigned(0)
         item.text(journal.description)
         var bytes: [UInt8] = []
-        LZ4Frame.compress(item.bytes, .low, into: &bytes)
+        LZ4Frame.compress(item.bytes, into: &bytes)
         bytes += LZ4Frame.skippableHead(
             LZ4Frame.segmentHeaderMagic, size: UInt64(Self.size - bytes.count - 8))
         bytes += [UInt8](repeating: 0, count: Self.size - bytes.count)
