@@ -63,6 +63,8 @@ public struct FileStatus: Hashable, Sendable {
 }
 
 /// An open file; closed when the last reference goes.
+///
+/// A call that a signal interrupts is made again, but for syncs: after one that failed nothing is known.
 public protocol File: AnyObject, Sendable {
     /// The path it was opened by.
     var path: String { get }

@@ -31,7 +31,9 @@ public final class PosixFileSystem: FileSystem {
 
     /// The names in a directory, in no order, without `.` and `..` (readdir(3)).
     public func list(_ path: String) throws(FileError) -> [String] {
-        guard let directory = unsafe opendir(path) else {
+        var opened = unsafe opendir(path)
+        while unsafe opened == nil, errno == EINTR { unsafe opened = opendir(path) }
+        guard let directory = unsafe opened else {
             throw FileError(call: "opendir", path: path, code: errno)
         }
         defer { unsafe closedir(directory) }

@@ -98,13 +98,16 @@ extension CrashScript {
         for _ in 0..<faults {
             let place = Int(generator.next() % UInt64(lines.count + 1))
             let process = 1 + Int(generator.next() % UInt64(processes))
+            let dice = generator.next()
+            func code(_ codes: Int32...) -> Int32 { codes[Int(dice >> 32) % codes.count] }
             let step: Step =
-                switch generator.next() % 8 {
-                case 0, 1, 2: .fail(.syncData, code: EIO, after: Int(generator.next() % 3))
-                case 3: .fail(.write, code: ENOSPC, after: Int(generator.next() % 5))
-                case 4: .fail(.syncDirectory, code: EIO, after: Int(generator.next() % 2))
-                case 5: .fail(.sync, code: EIO, after: Int(generator.next() % 2))
-                case 6: .fail(.open, code: EMFILE, after: Int(generator.next() % 6))
+                switch dice % 8 {
+                case 0, 1, 2:
+                    .fail(.syncData, code: code(EIO, EIO, EDQUOT, EINTR), after: Int(generator.next() % 3))
+                case 3: .fail(.write, code: code(ENOSPC, EDQUOT, EINTR), after: Int(generator.next() % 5))
+                case 4: .fail(.syncDirectory, code: code(EIO, EINTR), after: Int(generator.next() % 2))
+                case 5: .fail(.sync, code: code(EIO, EDQUOT, EINTR), after: Int(generator.next() % 2))
+                case 6: .fail(.open, code: code(EMFILE, EACCES, EINTR), after: Int(generator.next() % 6))
                 default: .kill(after: Int(generator.next() % 40))
                 }
             lines.insert(Line(step, process: process), at: place)

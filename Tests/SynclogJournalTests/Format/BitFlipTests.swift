@@ -125,6 +125,12 @@ import Testing
             #expect(covered == size, "\(path) has bytes that belong to no part")
         }
         #expect(sample.keepsNothingBack)
+        let all = (segments + ["/j/HEAD"]).flatMap(sample.parts)
+        let counts = Part.allCases.map { part in
+            let bytes = all.filter { $0.part == part }.reduce(0) { $0 + $1.range.count }
+            return "\(part) \(bytes * (part == .payload || part == .filler ? 1 : 8))"
+        }
+        print("flips: \(counts.joined(separator: ", "))")
     }
 
     private static let slices = 8
