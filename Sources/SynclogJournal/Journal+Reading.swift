@@ -87,7 +87,7 @@ extension Journal {
         var place = commit
         while sessions.count < limit, place > 0 {
             let info = try snapshot.session(at: place)
-            guard info.label != 0 else { break }
+            guard info.label != 0, info.commit > 0 else { break }
             sessions.append(info)
             place = info.commit - 1
         }

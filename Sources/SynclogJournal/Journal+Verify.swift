@@ -124,9 +124,11 @@ struct Verification {
             }
             let isLast = place == segments.count - 1
             var check = SegmentCheck(path: segment.path, name: segment.name.text, file: file, header: header)
-            // Only a recovery that is under way leaves one without its seal: the last but one, and HEAD is still below.
+            // Only a recovery that is under way leaves one without its seal: the last but one, and HEAD is still below. A merged
+            // one was whole before it got its name.
             check.mustBeSealed =
-                place < segments.count - 2 || !isLast && slot.map { $0.segment > header.number } ?? false
+                place < segments.count - 2
+                || !isLast && (header.generation > 0 || slot.map { $0.segment > header.number } ?? false)
             try check.run(
                 through: isLast
                     ? nil : place + 1 < opened.count ? opened[place + 1]?.header.previousLast : nil,
@@ -270,9 +272,15 @@ struct SegmentCheck {
         guard footer.indexOffset == index + 8 else { return report(place, "footer names another index") }
         let rootPage = try file.bytes(at: footer.indexOffset, count: IndexLayout.rootSize)
         guard rootPage == footer.root else { return report(place, "footer does not repeat the index's root") }
-        let found = try IndexPart(
-            file: file, salt: header.salt, offset: footer.indexOffset, budget: PageBudget()
-        ).content()
+        let found: IndexContent
+        do throws(JournalError) {
+            found = try IndexPart(
+                file: file, salt: header.salt, offset: footer.indexOffset, budget: PageBudget()
+            ).content()
+        } catch {
+            guard case .corrupted(let damage) = error else { throw error }
+            return damages.append(damage)
+        }
         var rebuilt = IndexContent()
         rebuilt.append(IndexContent(tail))
         rebuilt.finish()

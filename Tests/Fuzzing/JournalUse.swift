@@ -49,6 +49,8 @@
             let blocks = Self.blocks(journal)
             guard let report, report.isSound, journal.lostEnd == nil, let head else { return nil }
             // All checks passed, so nothing may fail and everything must agree.
+            // A seal that a crash cut short is no damage, but in the way of readers until a writer comes.
+            if head.recoveryPending, !whole || !wholeBackward { return nil }
             require(whole && wholeBackward, "a sound journal is not read to its end")
             require(forward == backward.reversed(), "reading backward finds something else")
             var last: UInt64 = 0

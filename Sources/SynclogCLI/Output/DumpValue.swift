@@ -10,6 +10,7 @@ struct DumpValue: Hashable, Sendable {
     private static let jsonPrefix = "json:"
 
     init(_ value: RecordValue) {
+        let value = value.hasReservedAction ? .unknown(UnknownValue(cbor: value.cbor)) : value
         let kind = FieldKind(of: value)
         type = kind.text
         let elements = if case .list(let list) = value { list.elements } else { [value] }
@@ -72,7 +73,11 @@ struct DumpValue: Hashable, Sendable {
     {
         switch kind {
         case .bytes: return .bytes(bytes)
-        case .unknown: return .unknown(UnknownValue(cbor: bytes))
+        case .unknown:
+            guard let value = RecordValue(cbor: bytes) else {
+                throw ValueError(reason: "is not one whole CBOR item")
+            }
+            return value
         case .location:
             guard let json = try? JSONParser.parse(bytes),
                 let value = try ValueJSON.value(json, kind: FieldKind(.location))

@@ -59,6 +59,7 @@ struct FieldKind: Hashable, Sendable {
     /// The kind of a value.
     init(of value: RecordValue) {
         switch value {
+        case let value where value.hasReservedAction: self.init(.unknown)
         case .string: self.init(.string)
         case .int64: self.init(.int64)
         case .double: self.init(.double)

@@ -22,10 +22,15 @@ enum ValueJSON {
         case .bytes(let bytes): .string(Base64.encode(bytes))
         case .date(let milliseconds): .string(InternetDate.text(milliseconds))
         case .location(let location): json(location)
-        case .reference(let reference): json(reference)
-        case .list(let list): .array(list.elements.map(json))
-        case .unknown(let value): .members([("unknown", .string(Base64.encode(value.cbor)))])
+        case .reference(let reference): value.hasReservedAction ? unknown(value) : json(reference)
+        case .list(let list): value.hasReservedAction ? unknown(value) : .array(list.elements.map(json))
+        case .unknown: unknown(value)
         }
+    }
+
+    /// A value that has no JSON of its own, as its bytes.
+    private static func unknown(_ value: RecordValue) -> JSONValue {
+        .members([("unknown", .string(Base64.encode(value.cbor)))])
     }
 
     static func isExact(_ number: Int64) -> Bool {
@@ -161,7 +166,11 @@ enum ValueJSON {
             guard case .string(let text) = members[0].value, let bytes = Base64.decode(text) else {
                 throw ValueError(reason: "is not base64")
             }
-            return .unknown(UnknownValue(cbor: bytes))
+            // Anything but one whole item would be taken for other parts of the record when it is read.
+            guard let value = RecordValue(cbor: bytes) else {
+                throw ValueError(reason: "is not one whole CBOR item")
+            }
+            return value
         case (.location, .string), (.unknown, .string):
             throw ValueError(reason: "is a string, but \(name) needs an object")
         case (_, .string(let text)): return try element(text: text, kind)
@@ -296,6 +305,17 @@ enum DoubleText {
                 let value = Double(number), value.isFinite
             else { return nil }
             return value
+        }
+    }
+}
+
+extension RecordValue {
+    /// Whether it refers with an action of a newer version, which JSON has no place for.
+    var hasReservedAction: Bool {
+        switch self {
+        case .reference(let reference): reference.action != .none
+        case .list(.references(let references)): references.contains { $0.action != .none }
+        default: false
         }
     }
 }

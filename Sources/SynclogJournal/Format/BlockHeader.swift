@@ -69,7 +69,8 @@ struct BlockHeader: Hashable, Sendable {
         checkpoint = bytes.word32(at: place + 56)
         checksum = bytes.word32(at: place + 60)
         guard rawSize <= FormatLimits.blockRawSizeMax, storedSize <= FormatLimits.blockStoredSizeMax,
-            firstCommit <= lastCommit
+            firstCommit <= lastCommit, lastCommit <= FormatLimits.numberMax,
+            syncedThrough <= FormatLimits.numberMax
         else { return nil }
     }
 }

@@ -183,7 +183,9 @@ struct PayloadParser: ~Escapable {
         let wall = try integer()
         let device = try unsigned()
         let flags = try unsigned()
-        guard device <= UInt64(UInt32.max), number > 0 else { throw CBORError(offset: start) }
+        guard device <= UInt64(UInt32.max), number > 0, number <= FormatLimits.numberMax,
+            clock <= Int64(FormatLimits.numberMax)
+        else { throw CBORError(offset: start) }
         let zonesOffset = offset
         for _ in 0..<Int(count - 6) { _ = try unsigned() }
         return CommitPlace(

@@ -12,6 +12,8 @@ public enum FormatLimits {
     public static let commitSizeMax = 64 << 20
     /// The most zones one commit may touch.
     public static let commitZonesMax = 4096
+    /// The highest number of a commit or a segment, and the latest clock, that is believed; counting on from there never overflows.
+    static let numberMax: UInt64 = 1 << 62
     /// The largest segment that may be asked for in bytes; offsets of index checkpoints have 32 bits.
     public static let segmentSizeMax = 1 << 30
 }

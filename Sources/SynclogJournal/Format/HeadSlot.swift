@@ -71,6 +71,7 @@ struct HeadSlot: Hashable, Sendable {
         inode = bytes.word64(at: 96)
         clock = Int64(bitPattern: bytes.word64(at: 104))
         checkpoint = bytes.word64(at: 112)
+        guard max(counter, segment, lastCommit) <= FormatLimits.numberMax else { return nil }
     }
 }
 

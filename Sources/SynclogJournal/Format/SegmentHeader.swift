@@ -109,6 +109,13 @@ struct SegmentHeader: Hashable, Sendable {
         clock = Int64(bitPattern: bytes.word64(at: 128))
         headCRC = bytes.word32(at: 152)
         readOnly = bytes.word32(at: 20) != 0
+        let highest = max(number, firstCommit, previousLast, last, session.commit)
+        guard number > 0, highest <= FormatLimits.numberMax, clock <= Int64(FormatLimits.numberMax) else {
+            throw .corrupted(
+                Damage(
+                    file: file, offset: Self.factsOffset,
+                    reason: "segment header has numbers that no segment has"))
+        }
     }
 
     /// The CRC of the bytes before the facts.
@@ -181,5 +188,8 @@ struct SegmentFooter: Hashable, Sendable {
         entryCount = bytes.word64(at: 44)
         root = Array(bytes[60..<60 + IndexLayout.rootSize])
         self.fileSize = fileSize
+        guard indexOffset <= fileSize, blocksEnd <= fileSize, lastCommit <= FormatLimits.numberMax else {
+            return nil
+        }
     }
 }

@@ -99,11 +99,19 @@ final class IndexPart: Sendable {
     }
 
     func block(_ number: Int) throws(JournalError) -> BlockRow {
-        guard number < blockCount else {
+        guard number >= 0, number < blockCount else {
             throw .corrupted(
                 Damage(file: file.path, offset: offset, reason: "index names a block that it lacks"))
         }
-        return try row(number, from: layout.blocks)
+        let row: BlockRow = try row(number, from: layout.blocks)
+        guard row.firstCommit <= row.lastCommit, row.lastCommit <= FormatLimits.numberMax,
+            row.storedSize <= FormatLimits.blockStoredSizeMax, row.rawSize <= FormatLimits.blockRawSizeMax,
+            row.offset <= FormatLimits.numberMax
+        else {
+            throw .corrupted(
+                Damage(file: file.path, offset: offset, reason: "index names a block that no segment holds"))
+        }
+        return row
     }
 
     /// A key row; they are in order of fingerprint.

@@ -49,7 +49,7 @@ extension LiveJournal {
     private func continueNumbers() throws(JournalError) {
         guard let entry = try snapshot().entry(for: EntryKey(space: .reserve, name: [])) else { return }
         var reader = CBORReader(entry.entry.value)
-        guard let reserved = try? reader.unsigned() else { return }
+        guard let reserved = try? reader.unsigned(), reserved <= FormatLimits.numberMax else { return }
         nextNumber = max(nextNumber, reserved + 1)
     }
 

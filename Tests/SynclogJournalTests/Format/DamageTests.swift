@@ -209,6 +209,87 @@ import Testing
         }
     }
 
+    /// Found by the fuzzer: without HEAD the last but one segment may wait for its seal, but not one that compaction made.
+    @Test func `without HEAD, a damaged index of a merged segment is told all the same`() throws {
+        let system = MemoryFileSystem()
+        let journal = try Journal.create(at: "/j", options: .test(system))
+        var model = JournalModel()
+        var workload = Workload(seed: 31)
+        try fill(journal, &model, &workload, count: 120)
+        _ = try journal.compact(everything: true)
+        try journal.apply([put("after", "x")])
+        journal.close()
+        try system.remove("/j/HEAD")
+        #expect(try Journal.verify(at: "/j", options: .test(system)).isSound)
+        let segments = system.segments(of: "/j")
+        try #require(segments.count == 2)
+        let bytes = try #require(system.contents(segments[0]))
+        let index = try #require(JournalFiles.frames(bytes).first { $0.kind == 0x51 })
+        for offset in index.offset..<index.offset + 8 {
+            let changed = system.copy()
+            try changed.flip(segments[0], at: offset)
+            let report = try Journal.verify(at: "/j", options: .test(changed))
+            #expect(!report.isSound, "offset \(offset)")
+        }
+    }
+
+    /// Found by the fuzzer: an index row whose checksum is right may still name a block that ends before it begins.
+    @Test(arguments: [[0xFF, 0xFF, 0xFF, 0xFF], [0, 0, 0, 0]] as [[UInt8]])
+    func `an index that is wrong under a right checksum is told, and takes no reader down`(_ value: [UInt8])
+        throws
+    {
+        let sample = Sample.shared
+        let path = sample.segments[1]
+        let bytes = try #require(sample.system.contents(path))
+        let index = try #require(JournalFiles.frames(bytes).first { $0.kind == 0x51 })
+        let page = index.offset + 8
+        let place = (0..<8).map { UInt8(truncatingIfNeeded: page >> (8 * $0)) }
+        let salt = Array(bytes[3960..<3968])
+        let keys = sample.model.keys.sorted { $0.name.lexicographicallyPrecedes($1.name) }.prefix(5)
+        // The root, and the rows of the first two blocks.
+        for offset in stride(from: page, to: page + 192, by: 4)
+        where Array(bytes[offset..<offset + 4]) != value {
+            let system = sample.system.copy()
+            var changed = bytes
+            changed.replaceSubrange(offset..<offset + 4, with: value)
+            let sum = crc32c(Array(changed[page..<page + 4092]), seed: crc32c(salt + place))
+            for byte in 0..<4 {
+                changed[page + 4092 + byte] = UInt8(truncatingIfNeeded: sum >> (8 * UInt32(byte)))
+            }
+            try system.setContents(path, changed)
+            let journal = try Journal.open(at: "/j", mode: .readOnly, options: .test(system))
+            #expect(try !journal.verify().isSound, "offset \(offset - page)")
+            // Each gives what it finds or a typed error.
+            _ = try? journal.statistics()
+            _ = try? journal.commits()
+            _ = try? journal.commitsBackward()
+            for key in keys { _ = try? journal.entry(for: key) }
+        }
+    }
+
+    /// A number that nobody can count on from is not believed, whatever its checksum.
+    @Test func `a header behind the end that names the highest number does not stop a writer`() throws {
+        let system = MemoryFileSystem()
+        let journal = try Journal.create(at: "/j", options: .test(system))
+        try journal.apply([put("a", "x")])
+        journal.close()
+        let path = try #require(system.segments(of: "/j").last)
+        let end = try #require(system.head(of: "/j")).end
+        var bytes = Array(try #require(system.contents(path))[..<end])
+        let block = try #require(JournalFiles.frames(bytes).last { $0.kind == 0x50 })
+        var header = Array(bytes[block.offset..<block.offset + 64])
+        for place in 24..<32 { header[place] = 0xFF }
+        let place = (0..<8).map { UInt8(truncatingIfNeeded: end >> (8 * $0)) }
+        let sum = crc32c(Array(header[..<60]), seed: crc32c(Array(bytes[3960..<3968]) + place))
+        for byte in 0..<4 { header[60 + byte] = UInt8(truncatingIfNeeded: sum >> (8 * UInt32(byte))) }
+        bytes += header + [1, 2, 3]
+        try system.setContents(path, bytes)
+        let again = try Journal.open(at: "/j", options: .test(system, seed: 2))
+        let made = try again.apply([put("b", "y")])
+        #expect(made.info.number < 10)
+        #expect(try again.verify().isSound)
+    }
+
     @Test func `a header with huge sizes takes no memory and is refused`() throws {
         let sample = Sample.shared
         let path = sample.segments.last!
