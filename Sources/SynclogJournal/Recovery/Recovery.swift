@@ -231,6 +231,10 @@ extension LiveJournal {
         let limit = try live.header.previousLast
         let (file, header) = try Segment.openFile(
             previous.path, fileSystem: options.fileSystem, writing: true)
+        guard header.number == previous.name.number, header.generation == previous.name.generation else {
+            throw .corrupted(
+                Damage(file: previous.path, offset: 0, reason: "segment header belongs to another file"))
+        }
         let open = OpenSegment(path: previous.path, file: file, header: header, budget: directory.budget)
         let size = try journalErrors { () throws(FileError) in try file.status() }.size
         if try confirmSeal(open, size: size) { return 0 }

@@ -267,6 +267,22 @@ import Testing
         }
     }
 
+    /// Found by the fuzzer: recovery sealed a segment anew whose header has another number than its file, and a merge trapped.
+    @Test func `recovery does not seal a segment whose header belongs to another file`() throws {
+        let system = Sample.shared.system.copy()
+        let path = Sample.shared.segments[Sample.shared.segments.count - 2]
+        var bytes = try #require(system.contents(path))
+        let index = try #require(JournalFiles.frames(bytes).last { $0.kind == 0x51 })
+        bytes[index.offset + 100] ^= 1
+        bytes[3888] = 0x70
+        let sum = crc32c(Array(bytes[3840..<4092]))
+        for byte in 0..<4 { bytes[4092 + byte] = UInt8(truncatingIfNeeded: sum >> (8 * UInt32(byte))) }
+        try system.setContents(path, bytes)
+        try system.remove("/j/HEAD")
+        #expect(throws: JournalError.self) { try Journal.open(at: "/j", options: .test(system)) }
+        #expect(system.contents(path) == bytes)
+    }
+
     /// A number that nobody can count on from is not believed, whatever its checksum.
     @Test func `a header behind the end that names the highest number does not stop a writer`() throws {
         let system = MemoryFileSystem()
