@@ -38,6 +38,11 @@ public struct JournalOptions: Sendable {
     ///
     /// The default is true; otherwise only ``Journal/compact(everything:dryRun:inputMax:progress:)`` does it.
     public var compacts = true
+    /// Told after each merge in the background what was done so far; called on the thread that merges.
+    ///
+    /// The default is nil. Only an exclusive journal merges in the background; it rests after each megabyte as long as
+    /// that took, at most 50 ms, so that commits have half of the disk at least.
+    public var compactionProgress: (@Sendable (CompactionReport) -> Void)?
     /// How long what nobody needs any more is kept.
     public var retention = JournalRetention()
     /// The files.

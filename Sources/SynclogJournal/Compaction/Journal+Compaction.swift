@@ -1,6 +1,9 @@
 internal import Glibc
 
 extension Journal {
+    /// The longest rest of a throttled merge, in microseconds.
+    private static let throttleMax: Int64 = 50_000
+
     /// Merges segments and drops what nobody needs: superseded versions, old notes, tombstones by the three conditions.
     ///
     /// Everything goes on beside it: readers, writers, followers. Damage in a segment is reported and that segment left
@@ -14,6 +17,13 @@ extension Journal {
     public func compact(
         everything: Bool = false, dryRun: Bool = false, inputMax: UInt64 = 1 << 30,
         progress: (CompactionReport) -> Void = { _ in }
+    ) throws(JournalError) -> CompactionReport {
+        try compact(everything, dryRun, inputMax, throttled: false, progress)
+    }
+
+    private func compact(
+        _ everything: Bool, _ dryRun: Bool, _ inputMax: UInt64, throttled: Bool,
+        _ progress: (CompactionReport) -> Void
     ) throws(JournalError) -> CompactionReport {
         guard mode != .readOnly || dryRun else { throw .readOnly(path: path) }
         let lock = try dryRun ? nil : takeCompactionLock()
@@ -32,7 +42,8 @@ extension Journal {
                 return total
             }
             do throws(JournalError) {
-                guard let report = try merge(snapshot, range, everything, dryRun) else { return total }
+                guard let report = try merge(snapshot, range, everything, dryRun, throttled)
+                else { return total }
                 total.add(report)
                 progress(total)
                 if everything || dryRun { return total }
@@ -55,7 +66,7 @@ extension Journal {
             turn.endCompaction()
         } else {
             startThread { [self] in
-                _ = try? compact()
+                _ = try? compact(false, false, 1 << 30, throttled: true) { options.compactionProgress?($0) }
                 turn.endCompaction()
             }
         }
@@ -96,7 +107,8 @@ extension Journal {
     /// Merges a range of sealed segments.
     /// - Returns: What was done, or nil if somebody else changed the segments meanwhile.
     private func merge(
-        _ snapshot: JournalSnapshot, _ range: Range<Int>, _ everything: Bool, _ dryRun: Bool
+        _ snapshot: JournalSnapshot, _ range: Range<Int>, _ everything: Bool, _ dryRun: Bool,
+        _ throttled: Bool
     ) throws(JournalError) -> CompactionReport? {
         let leases = try snapshot.leases().map(\.lease)
         let rule = TombstoneRule(
@@ -129,7 +141,14 @@ extension Journal {
             }
             // A merge at a roll of the shared mode holds up whoever rolls.
             let effort: LZ4Frame.Effort = everything || mode == .exclusive ? .high : .low
+            let clock = ContinuousClock()
+            var start = clock.now
             try merge.write(to: file, header: header, effort) { () throws(JournalError) in
+                if throttled {
+                    let work = (clock.now - start).microseconds
+                    options.pause(UInt32(clamping: min(max(work, 0), Self.throttleMax)))
+                    start = clock.now
+                }
                 try self.stopIfClosed()
             }
             let floorsFirst = options.rules.raisesFloorsFirst
