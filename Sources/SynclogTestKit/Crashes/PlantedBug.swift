@@ -54,12 +54,16 @@ public enum PlantedBug: String, CaseIterable, Sendable {
         }
     }
 
-    /// Runs one seed with the bug planted; nil if it does not show, or cannot show in that seed's script.
+    /// Runs one seed with the bug planted; nil if it does not show, cannot show in that seed's script, or if the seed fails without
+    /// it too, for then it was not the bug that was noticed.
     public func search(seed: UInt64) -> CrashTest.Report? {
         let script = CrashScript.random(seed: seed)
         if let shapes, !shapes.contains(where: { $0.rawValue == script.name }) { return nil }
         let report = CrashTest(seed: seed, script: script, bug: self).run()
-        return report.failure == nil ? nil : report
+        guard report.failure != nil, CrashTest(seed: seed, script: script).run().failure == nil else {
+            return nil
+        }
+        return report
     }
 
     /// Plants it in the options of a journal.
