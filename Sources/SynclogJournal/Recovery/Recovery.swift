@@ -21,10 +21,11 @@ extension LiveJournal {
                 if let damage = segment.content.withLock({ $0.damage }) { throw .corrupted(damage) }
             }
         }
-        if let slot, slot.segment == segment.header.number, try isCleanEnd(segment) {
+        // After a restart of the machine a filler may cover a group of which the first sector never reached the disk.
+        if let slot, slot.segment == segment.header.number, slot.boot == options.fileSystem.bootID(),
+            try isCleanEnd(segment)
+        {
             nextNumber = segment.content.withLock { $0.lastCommit } + 1
-            // After a restart of the machine HEAD still speaks of the former one.
-            if slot.boot != options.fileSystem.bootID() { try writeHead() }
         } else {
             // Whoever published the segment may have been killed before its name was durable.
             if slot?.segment != segment.header.number { try directory.syncNames() }

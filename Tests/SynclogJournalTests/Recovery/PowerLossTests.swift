@@ -60,6 +60,36 @@ import Testing
         #expect(try recovered(system) == expected + [next], "seed \(seed)")
     }
 
+    /// Of a group that the power took, the first sector never reached the disk: the filler from before it covers the rest, up to the
+    /// end of the file, as if nothing had been written. After the restart the numbers in there were given again.
+    @Test func `a filler covers blocks of a torn group, and their number is not given again`() throws {
+        let system = MemoryFileSystem(tracksDurability: true)
+        let journal = try Journal.create(at: "/j", options: .test(system, segmentSize: 1 << 20))
+        var generator = SeededGenerator(seed: 173)
+        var model = JournalModel()
+        for number in 0..<12 { model.commits.append(try journal.apply([put("n\(number)", "x")])) }
+        let path = try #require(system.segments(of: "/j").last)
+        let (head, slot) = (try #require(system.head(of: "/j")), try #require(system.contents("/j/HEAD")))
+        let before = try #require(system.contents(path))
+        let torn = try journal.apply(
+            (0..<3).map { put("torn\($0)", generator.bytes(900).map(String.init).joined()) })
+        let after = try #require(system.contents(path))
+        try #require(after.count == before.count)
+        let second = try #require(
+            JournalFiles.frames(after).filter { $0.kind == 0x50 && $0.offset >= head.end }.dropFirst().first)
+        let sector = second.offset / 512 * 512
+        try #require(sector >= head.end + 8)
+        let lost = system.afterPowerLoss()
+        try lost.setContents(path, Array(before[..<sector]) + Array(after[sector...]))
+        try lost.setContents("/j/HEAD", slot)
+        let again = try Journal.open(at: "/j", options: .test(lost, segmentSize: 1 << 20, seed: 9))
+        #expect(try again.commits() == model.commits)
+        let next = try again.apply([put("next", "y")])
+        #expect(next.info.number > torn.info.number)
+        again.close()
+        #expect(try recovered(lost) == model.commits + [next])
+    }
+
     @Test func `blocks of an older segment in the tail are refused`() throws {
         let history = try CutTests.History(seed: 71, count: 120, valueSizeMax: 400)
         let segments = history.system.segments(of: "/j")
