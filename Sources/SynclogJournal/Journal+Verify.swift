@@ -199,7 +199,8 @@ struct SegmentCheck {
             case .index:
                 index = scanner.frameOffset
                 check(index: index, end: scanner.offset)
-                if footer == nil, slot != nil { end = scanner.offset }
+                // The index of a seal has a filler before it.
+                if scanner.frameOffset == end { end = scanner.offset }
             case .filler:
                 // Padding belongs to the group before it; no other filler ends at a multiple of 4 KiB below the durable end.
                 if scanner.frameOffset == end, scanner.offset == LZ4Frame.paddedEnd(of: end) {

@@ -1,20 +1,37 @@
 extension LiveJournal {
-    /// Makes relaxed commits durable, cuts off zeros that were written ahead, and gives the lock back.
+    /// Makes relaxed commits durable, leaves the end ready for the next process, and gives the lock back.
     func close() {
         guard mode != .readOnly, poison == nil else {
             lock?.release()
             return
         }
         try? syncRelaxed()
-        if commitsWritten > 0, let segment = try? live, fileSize > segment.content.withLock({ $0.end }) {
-            do throws(JournalError) {
-                try beginWriting()
-                let end = try live.content.withLock { $0.end }
-                if fileSize > end, unsynced == nil { try? live.file.truncate(to: end) }
-            } catch {
-                // Zeros at the end do no harm.
-            }
-        }
+        try? tidyEnd()
         if mode == .exclusive { lock?.releaseExclusive() } else { lock?.release() }
+    }
+
+    /// Indexes a long tail, or cuts off zeros that were written ahead.
+    private func tidyEnd() throws(JournalError) {
+        guard commitsWritten > 0, unsynced == nil, try untidiness() != nil else { return }
+        try beginWriting()
+        switch try untidiness() {
+        case .longTail: try writeCheckpoint()
+        case .zeros:
+            let (file, end) = (try live.file, try live.content.withLock { $0.end })
+            try journalErrors { () throws(FileError) in try file.truncate(to: end) }
+        case nil: break
+        }
+    }
+
+    private enum Untidiness {
+        /// The next process would have to read much that no index covers; where many come and go, the roll is early enough.
+        case longTail
+        case zeros
+    }
+
+    private func untidiness() throws(JournalError) -> Untidiness? {
+        let (end, tail) = try live.content.withLock { ($0.end, $0.tail.storedSize) }
+        if mode == .exclusive, tail >= UInt64(options.checkpointInterval) { return .longTail }
+        return fileSize > end ? .zeros : nil
     }
 }

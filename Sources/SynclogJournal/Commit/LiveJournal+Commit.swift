@@ -127,12 +127,13 @@ extension LiveJournal {
 
     private struct Group {
         var encoder: GroupEncoder
-        /// An index checkpoint that goes before the blocks, and the offset of its first page.
-        var checkpoint: UInt64?
+        /// An index checkpoint that goes before the blocks.
+        var checkpoint: Checkpoint?
         var lastCommit: UInt64
         var clock: Int64
 
-        var size: Int { encoder.size }
+        /// The size in bytes of the blocks.
+        var size: Int { encoder.size - (checkpoint?.frame.count ?? 0) }
     }
 
     private func groupState(keepsNewest: Bool) throws(JournalError) -> GroupState {
@@ -148,28 +149,19 @@ extension LiveJournal {
     private func beginGroup() throws(JournalError) -> Group {
         let segment = try live
         let content = segment.content.withLock { $0 }
-        var front: [UInt8] = []
-        var checkpoint: UInt64?
+        var checkpoint: Checkpoint?
         if unsynced == nil, content.tail.storedSize >= UInt64(checkpointInterval) {
-            let first = content.end + 8
-            let earlier = content.parts.map(\.offset)
-            let pages = IndexPages(
-                IndexContent(content.tail), salt: segment.header.salt, offset: first, earlier: earlier
-            ).bytes
-            front = LZ4Frame.skippableHead(LZ4Frame.indexMagic, size: UInt64(pages.count)) + pages
-            checkpoint = first
+            checkpoint = try self.checkpoint(content, of: segment)
         }
         return Group(
             encoder: GroupEncoder(
-                start: unsynced?.end ?? content.end, front: front, salt: segment.header.salt,
+                start: unsynced?.end ?? content.end, front: checkpoint?.frame ?? [],
+                salt: segment.header.salt,
                 chain: unsynced?.chain ?? content.chain, blockSize: options.blockSize,
-                syncedThrough: content.lastCommit, checkpoint: checkpoint ?? content.checkpoint),
+                syncedThrough: content.lastCommit, checkpoint: checkpoint?.place ?? content.checkpoint),
             checkpoint: checkpoint, lastCommit: unsynced?.lastCommit ?? content.lastCommit,
             clock: unsynced?.clock ?? content.clock)
     }
-
-    /// The distance of checkpoints: few to a segment, for each look-up asks all of them, and so many fit the root page of one.
-    private var checkpointInterval: Int { max(options.checkpointInterval, segmentSize / 64) }
 
     /// Runs one request's closure and packs its entries.
     private func decide(
@@ -255,14 +247,11 @@ extension LiveJournal {
         var part: IndexPart?
         if let checkpoint = group.checkpoint {
             part = try IndexPart(
-                file: segment.file, salt: segment.header.salt, offset: checkpoint, budget: directory.budget)
+                file: segment.file, salt: segment.header.salt, offset: checkpoint.place,
+                budget: directory.budget)
         }
         let (session, last) = segment.content.withLock { content in
-            if let part, let checkpoint = group.checkpoint {
-                content.parts.append(part)
-                content.tail.removeAll()
-                content.checkpoint = checkpoint
-            }
+            if let part, let checkpoint = group.checkpoint { content.take(checkpoint, part) }
             content.append(index, chain: group.encoder.chain)
             content.end = end
             return (content.session.label, content.lastCommit)
@@ -273,8 +262,7 @@ extension LiveJournal {
     }
 
     /// After a failed write: the file ends where it did, or nothing more is written.
-    private func rollBack(_ segment: OpenSegment, to end: UInt64, after error: FileError) throws(JournalError)
-    {
+    func rollBack(_ segment: OpenSegment, to end: UInt64, after error: FileError) throws(JournalError) {
         do {
             try segment.file.truncate(to: end)
             fileSize = end

@@ -46,7 +46,7 @@ struct IndexContent: Hashable, Sendable {
 
     /// Sorts what `append` left unsorted.
     mutating func finish() {
-        keys.sort(by: KeyRow.order)
+        KeyRow.sort(&keys)
         groups.sort()
     }
 }

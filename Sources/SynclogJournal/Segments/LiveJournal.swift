@@ -113,6 +113,7 @@ final class LiveJournal {
             }
         }
         try segment.scan(to: min(slot.end, size))
+        try segment.takeCheckpoint(before: min(slot.end, size))
         try segment.takePadding(before: min(slot.end, size))
         let found = segment.content.withLock { content in
             if content.tail.blocks.isEmpty { content.clock = max(content.clock, slot.clock) }
@@ -273,6 +274,7 @@ final class LiveJournal {
         else { return false }
         if newest.end > end {
             try segment.scan(to: newest.end)
+            try segment.takeCheckpoint(before: newest.end)
             try segment.takePadding(before: newest.end)
         }
         let matches = segment.content.withLock { content in

@@ -176,6 +176,20 @@ final class OpenSegment: Sendable {
         content.withLock { $0 = scanned }
     }
 
+    /// Moves the end behind a checkpoint that no group followed, if it lies below `limit`.
+    func takeCheckpoint(before limit: UInt64) throws(JournalError) {
+        let end = content.withLock { $0.end }
+        guard end + 8 <= limit else { return }
+        let head = try file.bytes(at: end, count: 8)
+        guard head.count == 8, head.word32(at: 0) == LZ4Frame.indexMagic else { return }
+        let behind = end + 8 + UInt64(head.word32(at: 4))
+        guard behind <= limit else { return }
+        content.withLock { content in
+            content.end = behind
+            content.checkpoint = end + 8
+        }
+    }
+
     /// Moves the end behind the padding that a group was written with, if it lies below `limit`.
     func takePadding(before limit: UInt64) throws(JournalError) {
         let end = content.withLock { $0.end }
