@@ -13,6 +13,8 @@ final class IndexPart: Sendable {
     /// The first pages of earlier checkpoints in the same segment, oldest first.
     let earlier: [UInt64]
     private static let guessesMax = 3
+    /// How far a guess inside a page is mostly wrong at the most, in rows.
+    private static let guessError = 8
     private let pages: PageCache
     private let filter = LoadedFilter()
 
@@ -189,43 +191,60 @@ final class IndexPart: Sendable {
 
     /// The number of the first key row at or above a fingerprint.
     ///
-    /// Fingerprints are spread evenly, so the page is guessed and mostly right, or its neighbour is.
+    /// Fingerprints are spread evenly, so the place is guessed: from the whole part, then from the edge of the page that
+    /// the guess led to, then inside the page that holds it.
     private func firstKey(reaching fingerprint: UInt64) throws(JournalError) -> Int {
         var range = 0..<keyCount
-        var guess = Int(Double(fingerprint) / 18_446_744_073_709_551_616.0 * Double(keyCount))
+        var guess = Self.distance(fingerprint, of: keyCount)
         for _ in 0..<Self.guessesMax where !range.isEmpty {
             let at = layout.keys + max(range.lowerBound, min(guess, range.upperBound - 1)) * KeyRow.size
-            range = try firstKey(reaching: fingerprint, range, page: at / IndexLayout.payload)
-            guess =
-                at < layout.keys + range.lowerBound * KeyRow.size ? range.lowerBound : range.upperBound - 1
+            let (narrower, next) = try firstKey(reaching: fingerprint, range, page: at / IndexLayout.payload)
+            range = narrower
+            guess = next
         }
         return try firstIndex(from: range.lowerBound, range.upperBound) { number throws(JournalError) in
             try key(number).fingerprint >= fingerprint
         }
     }
 
-    /// Narrows a range of key rows by what one page tells.
+    /// How many of `count` rows lie below a distance of fingerprints, on the average.
+    @inline(__always)
+    private static func distance(_ fingerprints: UInt64, of count: Int) -> Int {
+        Int(fingerprints.multipliedFullWidth(by: UInt64(count)).high)
+    }
+
+    /// Narrows a range of key rows by what one page tells, and guesses where to look next.
     private func firstKey(
         reaching fingerprint: UInt64, _ range: Range<Int>, page number: Int
-    ) throws(JournalError) -> Range<Int> {
+    ) throws(JournalError) -> (range: Range<Int>, guess: Int) {
         let start = number * IndexLayout.payload
         let first = max(range.lowerBound, max(0, start - layout.keys + KeyRow.size - 1) / KeyRow.size)
         let end = min(range.upperBound, (start + IndexLayout.payload - layout.keys) / KeyRow.size)
         let place = layout.keys - start
+        let count = keyCount
         return try withPage(number) { page in
-            var low = first
-            var high = end
-            while low < high {
-                let middle = (low + high) / 2
-                if page.word64(at: place + middle * KeyRow.size) >= fingerprint {
-                    high = middle
-                } else {
-                    low = middle + 1
-                }
+            func fingerprintOf(_ row: Int) -> UInt64 { page.word64(at: place + row * KeyRow.size) }
+            let lowest = fingerprintOf(first)
+            if lowest >= fingerprint {
+                return (range.lowerBound..<first, first - 1 - Self.distance(lowest - fingerprint, of: count))
             }
-            if low == first { return range.lowerBound..<first }
-            if low == end { return end..<range.upperBound }
-            return low..<low
+            let highest = fingerprintOf(end - 1)
+            if highest < fingerprint {
+                return (end..<range.upperBound, end + Self.distance(fingerprint - highest, of: count))
+            }
+            // The row is behind `low` and not behind `high`.
+            var low = first
+            var high = end - 1
+            var probe = first + Self.distance(fingerprint - lowest, of: count)
+            var steps = 0
+            while high - low > 1 {
+                probe = max(low + 1, min(probe, high - 1))
+                let isBelow = fingerprintOf(probe) < fingerprint
+                if isBelow { low = probe } else { high = probe }
+                steps += 1
+                probe = steps > 1 ? (low + high) / 2 : probe + (isBelow ? Self.guessError : -Self.guessError)
+            }
+            return (high..<high, high)
         }
     }
 

@@ -134,13 +134,13 @@ final class JournalSnapshot: Sendable {
             raw = decoded.raw
             found = Self.entry(at: place, in: raw.span, commitAt: decoded.commit(before: place))
         } else {
-            // Most entries are short, and most blocks need not be decoded to their end.
-            let prefix = min(Int(block.rawSize), place + Self.entrySizeGuess)
-            raw = try segment.read(block, prefix: prefix)
-            var short = Self.entry(at: place, in: raw.span, commitAt: nil)
+            // Most entries are short, and most blocks need not be decoded to their end, nor walked through for the commit.
+            let commit = block.firstCommit == block.lastCommit ? 0 : nil
+            raw = try segment.read(block, prefix: min(Int(block.rawSize), place + Self.entrySizeGuess))
+            var short = Self.entry(at: place, in: raw.span, commitAt: commit)
             if short == nil, raw.count < Int(block.rawSize) {
                 raw = try segment.read(block)
-                short = Self.entry(at: place, in: raw.span, commitAt: nil)
+                short = Self.entry(at: place, in: raw.span, commitAt: commit)
             }
             found = short
         }
