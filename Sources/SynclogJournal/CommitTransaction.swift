@@ -16,7 +16,8 @@ public struct CommitTransaction {
     private let state: GroupState
     private(set) var items = CBORWriter()
     private(set) var bounds: [Int] = []
-    private(set) var zones: Set<UInt64> = []
+    /// The zones with records in it, in order.
+    private(set) var zones: [UInt64] = []
     /// The newest entry of each key, for later transactions of the same group.
     private(set) var newest: [EntryKey: Entry] = [:]
 
@@ -80,7 +81,7 @@ public struct CommitTransaction {
         try Self.check("commit", items.bytes.count, FormatLimits.commitSizeMax)
         bounds.append(items.bytes.count)
         if key.space == .record {
-            zones.insert(key.zone)
+            include(zone: key.zone)
             try Self.check("zones in a commit", zones.count, FormatLimits.commitZonesMax)
         }
         if operation != .note, state.keepsNewest {
@@ -89,6 +90,15 @@ public struct CommitTransaction {
                 value: value)
         }
         return index
+    }
+
+    private mutating func include(zone: UInt64) {
+        var (low, high) = (0, zones.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if zones[middle] < zone { low = middle + 1 } else { high = middle }
+        }
+        if low == zones.count || zones[low] != zone { zones.insert(zone, at: low) }
     }
 
     private static func check(_ what: String, _ actual: Int, _ limit: Int) throws(JournalError) {
@@ -113,6 +123,7 @@ final class GroupState {
 
     /// Makes a finished transaction's entries visible to the next one.
     func include(_ transaction: CommitTransaction, as info: CommitInfo) {
+        guard keepsNewest else { return }
         for link in info.zones { lastCommits[link.zone] = info.number }
         for (key, entry) in transaction.newest { newest[key] = StoredEntry(commit: info, entry: entry) }
     }

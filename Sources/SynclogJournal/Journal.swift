@@ -127,10 +127,11 @@ public final class Journal: CommitLog {
         _ decide: @escaping @Sendable (inout CommitTransaction) throws(JournalError) -> Result
     ) throws(JournalError) -> Committed<Result> {
         let call = CommitCall(decide)
-        turn.submit(call.request(device: device, relaxed: false))
-        let committed = try call.wait(turn)
+        let request = call.request(device: device)
+        turn.submit(request)
+        let facts = try turn.work(until: request)
         compactAfterRoll()
-        return committed
+        return call.committed(facts)
     }
 
     /// Calls `decide` on the newest state and makes its entries one durable commit.
@@ -143,12 +144,11 @@ public final class Journal: CommitLog {
     ) async throws(JournalError) -> Committed<Result> {
         let call = CommitCall(decide)
         let turn = turn
-        let committed = try await withCheckedContinuation { continuation in
-            turn.submitAsync(
-                call.request(device: device, relaxed: false) { continuation.resume(returning: $0) })
+        let facts = try await withCheckedContinuation { continuation in
+            turn.submitAsync(call.request(device: device) { continuation.resume(returning: $0) })
         }.get()
         if turn.wantsCompaction { await onOwnThread { [self] in compactAfterRoll() } }
-        return committed
+        return call.committed(facts)
     }
 
     /// Calls `decide` and writes its entries without making them durable: a crash may lose them.
@@ -161,8 +161,9 @@ public final class Journal: CommitLog {
         _ decide: @escaping @Sendable (inout CommitTransaction) throws(JournalError) -> Result
     ) throws(JournalError) -> Relaxed<Result> {
         let call = CommitCall(decide)
-        turn.submit(call.request(device: device, relaxed: true))
-        let committed = try call.wait(turn)
+        let request = call.request(device: device, relaxed: true)
+        turn.submit(request)
+        let committed = call.committed(try turn.work(until: request))
         return Relaxed(result: committed.result, commit: committed.commit)
     }
 

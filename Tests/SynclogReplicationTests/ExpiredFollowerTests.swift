@@ -1,4 +1,5 @@
 import SynclogJournal
+import TestLanes
 import TestSupport
 import Testing
 
@@ -104,7 +105,7 @@ private final class Forgetful {
         let source = try DirectorySource(path: "/a", options: .test(pair.files, seed: 4, clock: pair.clock))
         let follower = Follower(at: "/b", source: Leaseless(source), options: options)
         let seen = Monitor<UInt64>(0)
-        let run = Task {
+        let run = Task(executorPreference: Lane.servers) {
             try await follower.run { progress in
                 if progress.state == .caughtUp { seen.withLock { $0 = progress.head } }
                 seen.wakeAll()

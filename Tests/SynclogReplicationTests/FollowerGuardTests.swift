@@ -1,4 +1,5 @@
 import SynclogJournal
+import TestLanes
 import TestSupport
 import Testing
 
@@ -197,7 +198,7 @@ import Testing
             isRemote ? PipeSource(pair.source, pair.options()) : try pair.directorySource()
         let follower = pair.follower(source, live: true)
         let caughtUp = Monitor(false)
-        let run = Task {
+        let run = Task(executorPreference: Lane.servers) {
             try await follower.run { progress in
                 if progress.state == .caughtUp { caughtUp.withLock { $0 = true } }
                 caughtUp.wakeAll()

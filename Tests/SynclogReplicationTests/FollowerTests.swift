@@ -1,4 +1,5 @@
 import SynclogJournal
+import TestLanes
 import TestSupport
 import Testing
 
@@ -144,7 +145,7 @@ import Testing
                 remote ? PipeSource(pair.source, pair.options()) : try pair.directorySource()
             let follower = pair.follower(source, live: true)
             let seen = Monitor<UInt64>(0)
-            let run = Task {
+            let run = Task(executorPreference: Lane.servers) {
                 try await follower.run { progress in
                     if progress.state == .caughtUp { seen.withLock { $0 = progress.head } }
                     seen.wakeAll()

@@ -134,6 +134,15 @@ struct GroupEncoder {
         if !raw.bytes.isEmpty { closeBlock(endsCommit: true) }
     }
 
+    /// Pads the group after its last block.
+    mutating func pad() { output += LZ4Frame.padding(after: start + UInt64(output.count)) }
+
+    /// Begins a filler after the last block, over bytes that are in the file already.
+    mutating func beginFiller(size: UInt64) {
+        output.appendWord32(LZ4Frame.fillerMagic)
+        output.appendWord32(UInt32(size))
+    }
+
     /// The size in bytes so far.
     var size: Int { output.count + raw.bytes.count }
     var isEmpty: Bool { headers.isEmpty && raw.bytes.isEmpty }

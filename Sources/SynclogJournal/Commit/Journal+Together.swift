@@ -5,9 +5,15 @@ extension Journal {
         _ decisions: [@Sendable (inout CommitTransaction) throws(JournalError) -> Result]
     ) -> [Swift.Result<Committed<Result>, JournalError>] {
         let calls = decisions.map { CommitCall($0) }
-        for call in calls { turn.submit(call.request(device: 0, relaxed: false)) }
-        let outcomes = calls.map { call -> Swift.Result<Committed<Result>, JournalError> in
-            do throws(JournalError) { return .success(try call.wait(turn)) } catch { return .failure(error) }
+        let requests = calls.map { $0.request() }
+        for request in requests { turn.submit(request) }
+        let outcomes = zip(calls, requests).map {
+            call, request -> Swift.Result<Committed<Result>, JournalError> in
+            do throws(JournalError) {
+                return .success(call.committed(try turn.work(until: request)))
+            } catch {
+                return .failure(error)
+            }
         }
         compactAfterRoll()
         return outcomes

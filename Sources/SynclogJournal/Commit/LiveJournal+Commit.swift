@@ -90,7 +90,7 @@ extension LiveJournal {
             if !group.encoder.isEmpty || unsynced != nil && sync {
                 try write(&group, in: segment, sync: sync, state)
             }
-            let head = try snapshot().head
+            let head = try head()
             for (request, info) in finished { request.finish(.success(.init(commit: info, head: head))) }
             finished = []
             try roll()
@@ -182,7 +182,7 @@ extension LiveJournal {
             try transaction.put(EntryKey(space: .session, name: name), value: [0x80])
         }
         var zones: [ZoneLink] = []
-        for zone in transaction.zones.sorted() {
+        for zone in transaction.zones {
             zones.append(ZoneLink(zone: zone, previous: try transaction.lastCommit(ofZone: zone)))
         }
         let info = CommitInfo(
@@ -203,17 +203,15 @@ extension LiveJournal {
         _ group: inout Group, in segment: OpenSegment, sync: Bool, _ state: GroupState
     ) throws(JournalError) {
         let start = unsynced?.end ?? segment.content.withLock { $0.end }
-        var output = group.encoder.output
-        if options.padsGroups { output += LZ4Frame.padding(after: start + UInt64(output.count)) }
-        let end = start + UInt64(output.count)
+        if options.padsGroups { group.encoder.pad() }
+        let end = start + UInt64(group.encoder.output.count)
         do {
             try zeroFill(segment, from: end)
             if fileSize > end {
-                let filler = max(fileSize, end + 8) - end - 8
-                output += LZ4Frame.skippableHead(LZ4Frame.fillerMagic, size: filler)
+                group.encoder.beginFiller(size: max(fileSize, end + 8) - end - 8)
             }
-            try segment.file.write(output, at: start)
-            fileSize = max(fileSize, start + UInt64(output.count))
+            try segment.file.write(group.encoder.output, at: start)
+            fileSize = max(fileSize, start + UInt64(group.encoder.output.count))
         } catch {
             try rollBack(segment, to: start, after: error)
             throw .file(error)
@@ -298,15 +296,11 @@ extension LiveJournal {
         var value = CBORWriter()
         value.unsigned(through)
         let bytes = value.bytes
-        nonisolated(unsafe) var failure: JournalError?
-        let request = CommitRequest(
-            device: 0, relaxed: false,
-            decide: { transaction throws(JournalError) in
-                try transaction.put(EntryKey(space: .reserve, name: []), value: bytes)
-            },
-            finish: { outcome in if case .failure(let error) = outcome { unsafe failure = error } })
+        let request = CommitRequest { transaction throws(JournalError) in
+            try transaction.put(EntryKey(space: .reserve, name: []), value: bytes)
+        }
         _ = run([request])
-        if let failure = unsafe failure { throw failure }
+        if case .failure(let error) = request.outcome { throw error }
         reservedThrough = through
     }
 

@@ -64,12 +64,15 @@ final class Turn: Sendable {
         }
     }
 
-    private func giveBack() {
+    /// Gives the turn back with the requests that have their outcome, and those that go to the front of the queue again.
+    private func giveBack(done: ArraySlice<CommitRequest> = [], rest: [CommitRequest] = []) {
         let snapshot = try? owned.live.snapshot()
         let rolled = owned.live.rolled
         owned.live.rolled = false
         state.withLock { state in
             state.isTaken = false
+            for request in done { request.isDone = true }
+            if !rest.isEmpty { state.requests.insert(contentsOf: rest, at: 0) }
             if rolled { state.rolled = true }
             if let snapshot { state.snapshot = snapshot }
         }
@@ -95,7 +98,7 @@ final class Turn: Sendable {
     /// Queues a request whose outcome the caller waits for with `work`.
     func submit(_ request: CommitRequest) { state.withLock { $0.requests.append(request) } }
 
-    /// Queues a request whose outcome arrives by its `finish` alone.
+    /// Queues a request whose outcome arrives by its `notify` alone.
     func submitAsync(_ request: CommitRequest) {
         let start = state.withLock { state in
             state.requests.append(request)
@@ -123,16 +126,16 @@ final class Turn: Sendable {
         }
     }
 
-    /// Leads groups until the outcome is there.
-    func work<Outcome>(until outcome: @escaping () -> Outcome?) -> Outcome {
+    /// Leads groups until a request's outcome is there.
+    func work(until request: CommitRequest) throws(JournalError) -> CommitRequest.Facts {
         while true {
-            let done = state.wait { state -> Outcome?? in
-                if let found = outcome() { return .some(.some(found)) }
+            let isDone = state.wait { state -> Bool? in
+                if request.isDone { return true }
                 if state.isTaken { return nil }
                 state.isTaken = true
-                return .some(.none)
+                return false
             }
-            if case .some(.some(let found)) = done { return found }
+            if isDone == true, let outcome = request.outcome { return try outcome.get() }
             leadGroup()
         }
     }
@@ -156,63 +159,18 @@ final class Turn: Sendable {
             state.groupSize = state.requests.count
             return (state.requests, state.isClosed)
         }
+        var rest: [CommitRequest] = []
         if isClosed {
             for request in requests { request.finish(.failure(.closed)) }
         } else if !requests.isEmpty {
-            let rest = owned.live.run(requests)
-            state.withLock { $0.requests.insert(contentsOf: rest, at: 0) }
+            rest = owned.live.run(requests)
         }
-        giveBack()
+        giveBack(done: requests.dropLast(rest.count), rest: rest)
     }
 
     /// Makes relaxed commits durable, gives the lock back and refuses further use.
     func close() {
         try? exclusively { live throws(JournalError) in live.close() }
         state.withLock { $0.isClosed = true }
-    }
-}
-
-/// The two ends of one call of `commit`: the closure's result, and the outcome of its group.
-///
-/// Sendable: both values are set and read under the lock of `state`.
-final class CommitCall<Value: Sendable>: Sendable {
-    typealias Outcome = Swift.Result<Committed<Value>, JournalError>
-
-    private let closure: @Sendable (inout CommitTransaction) throws(JournalError) -> Value
-    private let outcome = Monitor<Outcome?>(nil)
-
-    init(_ decide: @escaping @Sendable (inout CommitTransaction) throws(JournalError) -> Value) {
-        closure = decide
-    }
-
-    /// The request to queue; `notify` is called with the outcome.
-    func request(
-        device: UInt32, relaxed: Bool, notify: @escaping @Sendable (Outcome) -> Void = { _ in }
-    ) -> CommitRequest {
-        let value = Monitor<Value?>(nil)
-        let outcome = outcome
-        return CommitRequest(
-            device: device, relaxed: relaxed,
-            decide: { [closure] transaction throws(JournalError) in
-                let result = try closure(&transaction)
-                value.withLock { $0 = result }
-            },
-            finish: { result in
-                let final: Outcome
-                switch result {
-                case .success(let facts):
-                    guard let found = value.withLock({ $0 }) else { return }
-                    final = .success(Committed(result: found, commit: facts.commit, head: facts.head))
-                case .failure(let error): final = .failure(error)
-                }
-                outcome.withLock { $0 = final }
-                notify(final)
-            })
-    }
-
-    /// Helps with the queue until the outcome is there.
-    func wait(_ turn: Turn) throws(JournalError) -> Committed<Value> {
-        let outcome = outcome
-        return try turn.work { outcome.withLock { $0 } }.get()
     }
 }

@@ -4,45 +4,44 @@ internal import Glibc
 ///
 /// It is a pthread mutex and condition, so that thread sanitizer sees every hand-over.
 ///
-/// Sendable: what `state` points to is touched only between lock and unlock of `mutex`; the pointers live as long as the object.
+/// Sendable: the state is touched only between lock and unlock of `mutex`; the storage lives as long as the object.
 @safe
 package final class Monitor<State>: @unchecked Sendable {
+    @unsafe
+    private struct Storage {
+        var mutex = unsafe pthread_mutex_t()
+        var condition = pthread_cond_t()
+        var state: State
+    }
+
     /// Not a stored property: that would be checked for overlapping access at every use, which the lock rules out.
-    private let state: UnsafeMutablePointer<State>
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let condition: UnsafeMutablePointer<pthread_cond_t>
+    private let storage: UnsafeMutablePointer<Storage>
 
     package init(_ state: sending State) {
-        unsafe self.state = .allocate(capacity: 1)
-        unsafe self.state.initialize(to: state)
-        unsafe mutex = .allocate(capacity: 1)
-        unsafe condition = .allocate(capacity: 1)
-        unsafe mutex.initialize(to: pthread_mutex_t())
-        unsafe condition.initialize(to: pthread_cond_t())
-        unsafe pthread_mutex_init(mutex, nil)
+        unsafe storage = .allocate(capacity: 1)
+        unsafe storage.initialize(to: Storage(state: state))
+        unsafe pthread_mutex_init(&storage.pointee.mutex, nil)
         var attributes = pthread_condattr_t()
         unsafe pthread_condattr_init(&attributes)
         unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        unsafe pthread_cond_init(condition, &attributes)
+        unsafe pthread_cond_init(&storage.pointee.condition, &attributes)
         unsafe pthread_condattr_destroy(&attributes)
     }
 
     deinit {
-        unsafe pthread_mutex_destroy(mutex)
-        unsafe pthread_cond_destroy(condition)
-        unsafe state.deinitialize(count: 1)
-        unsafe state.deallocate()
-        unsafe mutex.deallocate()
-        unsafe condition.deallocate()
+        unsafe pthread_mutex_destroy(&storage.pointee.mutex)
+        unsafe pthread_cond_destroy(&storage.pointee.condition)
+        unsafe storage.deinitialize(count: 1)
+        unsafe storage.deallocate()
     }
 
     /// Runs the body alone with the state; no I/O inside.
     package func withLock<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        unsafe pthread_mutex_lock(mutex)
-        defer { unsafe pthread_mutex_unlock(mutex) }
-        return try unsafe body(&state.pointee)
+        unsafe pthread_mutex_lock(&storage.pointee.mutex)
+        defer { unsafe pthread_mutex_unlock(&storage.pointee.mutex) }
+        return try unsafe body(&storage.pointee.state)
     }
 
     /// Waits until the body returns a value, or until the deadline; the body runs with the lock held.
@@ -55,20 +54,22 @@ package final class Monitor<State>: @unchecked Sendable {
             deadline.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
             deadline.tv_nsec = nanoseconds % 1_000_000_000
         }
-        unsafe pthread_mutex_lock(mutex)
-        defer { unsafe pthread_mutex_unlock(mutex) }
+        unsafe pthread_mutex_lock(&storage.pointee.mutex)
+        defer { unsafe pthread_mutex_unlock(&storage.pointee.mutex) }
         while true {
-            if let result = unsafe body(&state.pointee) { return result }
+            if let result = unsafe body(&storage.pointee.state) { return result }
             if timeout == nil {
-                unsafe pthread_cond_wait(condition, mutex)
-            } else if unsafe pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT {
-                return unsafe body(&state.pointee)
+                unsafe pthread_cond_wait(&storage.pointee.condition, &storage.pointee.mutex)
+            } else if unsafe pthread_cond_timedwait(
+                &storage.pointee.condition, &storage.pointee.mutex, &deadline) == ETIMEDOUT
+            {
+                return unsafe body(&storage.pointee.state)
             }
         }
     }
 
     /// Wakes all who wait.
-    package func wakeAll() { unsafe pthread_cond_broadcast(condition) }
+    package func wakeAll() { unsafe pthread_cond_broadcast(&storage.pointee.condition) }
 }
 
 /// Starts a detached thread.

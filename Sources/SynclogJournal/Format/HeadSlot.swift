@@ -17,8 +17,8 @@ struct HeadSlot: Hashable, Sendable {
     var clock: Int64
     var checkpoint: UInt64
 
-    func encoded() -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: Self.size)
+    /// Fills in a slot of zeros, or one that was filled in before.
+    func write(into bytes: inout [UInt8]) {
         bytes.setWord64(Self.magic, at: 0)
         bytes.setWord64(counter, at: 8)
         bytes.setWord64(journal.high, at: 16)
@@ -35,7 +35,6 @@ struct HeadSlot: Hashable, Sendable {
         bytes.setWord64(UInt64(bitPattern: clock), at: 104)
         bytes.setWord64(checkpoint, at: 112)
         bytes.setWord32(bytes.crc(0..<508), at: 508)
-        return bytes
     }
 
     /// The valid slot with the higher counter among the bytes of HEAD, for this journal and directory; or nil.

@@ -34,10 +34,7 @@ struct TailIndex: Sendable {
                 row.firstWall = commit == nil ? info.wall : min(row.firstWall, info.wall)
                 row.lastWall = commit == nil ? info.wall : max(row.lastWall, info.wall)
                 info.forEachZone(in: raw) { link in
-                    zones[
-                        link.zone, default: ZoneRow(zone: link.zone, firstCommit: info.number, lastCommit: 0)
-                    ]
-                    .lastCommit = info.number
+                    include(ZoneRow(zone: link.zone, firstCommit: info.number, lastCommit: info.number))
                 }
                 commit = info
             case .entry(let view):
@@ -63,6 +60,12 @@ struct TailIndex: Sendable {
         clock = commit.clock
         dropRepeats(from: firstGroup)
         blocks.append(row)
+    }
+
+    /// Adds commits of a zone that come after all others.
+    private mutating func include(_ row: ZoneRow) {
+        let first = zones[row.zone]?.firstCommit ?? row.firstCommit
+        zones[row.zone] = ZoneRow(zone: row.zone, firstCommit: first, lastCommit: row.lastCommit)
     }
 
     /// Adds a group unless it is among the block's last ones; most blocks have few, and the last one comes again most often.
@@ -106,7 +109,7 @@ struct TailIndex: Sendable {
         for row in other.groups {
             groups.append(GroupRow(space: row.space, block: row.block + base, zone: row.zone))
         }
-        for row in other.zones.values { zones[row.zone, default: row].lastCommit = row.lastCommit }
+        for row in other.zones.values { include(row) }
         sessions += other.sessions
         entryCount += other.entryCount
         clock = other.clock

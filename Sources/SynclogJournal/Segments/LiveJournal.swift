@@ -44,6 +44,8 @@ final class LiveJournal {
 
     private var opened: OpenSegment?
     private var headFile: (any File)?
+    /// The bytes of a slot, used again for each one.
+    private var headBytes = [UInt8](repeating: 0, count: HeadSlot.size)
 
     init(path: String, mode: JournalMode, options: JournalOptions) {
         directory = SegmentDirectory(path: path, fileSystem: options.fileSystem)
@@ -65,15 +67,19 @@ final class LiveJournal {
         min(options.segmentSize ?? (mode == .exclusive ? 64 << 20 : 1 << 20), FormatLimits.segmentSizeMax)
     }
 
+    /// The last durable commit as it is known now.
+    func head() throws(JournalError) -> JournalHead {
+        let (commit, session) = try live.content.withLock { ($0.lastCommit, $0.session.label) }
+        return JournalHead(commit: commit, session: session, recoveryPending: recoveryPending)
+    }
+
     /// The durable content as it is known now.
     func snapshot() throws(JournalError) -> JournalSnapshot {
-        let (commit, session, clock, isDamaged) = try live.content.withLock { content in
-            (content.lastCommit, content.session, content.clock, content.damage != nil)
-        }
+        let head = try head()
+        let (clock, isDamaged) = try live.content.withLock { ($0.clock, $0.damage != nil) }
         return JournalSnapshot(
-            segments: segments,
-            head: JournalHead(commit: commit, session: session.label, recoveryPending: recoveryPending),
-            clock: clock, proven: max(commit, isDamaged ? slot?.lastCommit ?? 0 : 0), cache: cache,
+            segments: segments, head: head, clock: clock,
+            proven: max(head.commit, isDamaged ? slot?.lastCommit ?? 0 : 0), cache: cache,
             directory: directory)
     }
 
@@ -164,7 +170,8 @@ final class LiveJournal {
             }
             // Nobody but an exclusive holder writes HEAD while it holds the lock.
             headFile = mode == .exclusive ? file : nil
-            try file.write(slot.encoded(), at: slot.counter % 2 * UInt64(HeadSlot.size))
+            slot.write(into: &headBytes)
+            try file.write(headBytes, at: slot.counter % 2 * UInt64(HeadSlot.size))
         }
         counter = slot.counter
         self.slot = slot

@@ -28,8 +28,9 @@ extension BenchmarkRun {
     mutating func measureCommits(_ stores: [Store]) throws {
         let single = options.wants("commit1", "commit16")
         let slices = 8
-        let perSlice = min(50, max(25, options.scale / 1000))
-        let perThread = 20
+        // Long enough that starting is not what is measured.
+        let perSlice = min(200, max(25, options.scale / 1000))
+        let perThread = min(100, max(20, options.scale / 1000))
         let count = (slices + 1) * perSlice + slices * 16 * perThread
         let extra = Workload(seed: options.seed &+ 2, count: count, size: 256).records
         var rest = extra[...]
