@@ -225,7 +225,8 @@ struct SegmentCheck {
         }
         result.sealed = footer != nil
         if header.generation > 0, tail.blocks.isEmpty { chain = footer?.chain ?? chain }
-        result.commits = tail.blocks.isEmpty ? nil : tail.blocks[0].firstCommit...lastCommit
+        // The last commit stays behind a first block that cannot be.
+        result.commits = tail.blocks.first.map { $0.firstCommit...max($0.firstCommit, lastCommit) }
         result.entries = Int(tail.entryCount)
         result.blocks = tail.blocks.count
         result.rawBytes = tail.blocks.reduce(0) { $0 + UInt64($1.rawSize) }

@@ -39,7 +39,7 @@
         }
     }
 
-    private enum Kind: CaseIterable {
+    enum Kind: CaseIterable {
         case value, json, field, kinds, time, cursor, tag, base64, script, options
     }
 
@@ -158,7 +158,7 @@
     private func checkOptions(_ text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         let commands = SynclogCommand.commands
-        let command = commands[words.count % commands.count]
+        let command = commands.first { $0.name.utf8.elementsEqual((words.first ?? "").utf8) } ?? commands[0]
         guard let (arguments, next) = try? OptionParser(options: command.allOptions).parse(words) else {
             return
         }
@@ -167,56 +167,5 @@
         _ = try? SourceAddress(words.first ?? "")
         let stopping = OptionParser(options: Command.globalOptions, stopsAtOperand: true)
         if let (_, next) = try? stopping.parse(words) { require(next <= words.count, "beyond the last word") }
-    }
-
-    func commandLineSeeds() -> [[UInt8]] {
-        func seeds(_ kind: Kind, _ texts: [String]) -> [[UInt8]] {
-            let first = Kind.allCases.firstIndex(of: kind).map { UInt8($0) } ?? 0
-            return texts.map { [first] + Array($0.utf8) }
-        }
-        let cursor = Cursor(
-            kind: .journal, journal: JournalID(high: 1, low: 2), session: 3,
-            position: JournalPosition(commit: 4, index: 5))
-        let words = someValues.map { FieldArgument.text("field", $0) }
-        let lines = someValues.map { value -> String in
-            var record = Record(recordType: "T", recordID: Record.ID(recordName: "n"))
-            record["f"] = value
-            return JSONWriter.text(RecordLine.json(record, zone: "z"))
-        }
-        return someValues.map { [0] + $0.cbor }
-            + seeds(
-                .json,
-                lines + ["[true,false,null,-1.5e-3,\"\\ud83d\\ude00\\n\"]", "{\"a\":[1.5],\"b\":{\"c\":[]}}"])
-            + seeds(
-                .field,
-                words + [
-                    "a=b", "a:=null", "a:=1", "a:date=2026-11-30T18:17:16.123Z", "a:location=1,2,3",
-                    "a:bytes=AAE=",
-                ])
-            + seeds(.kinds, ["a:string,b:int64[],c:reference@z", "reference@zones[]", "unknown"])
-            + seeds(
-                .time,
-                [
-                    "2026-11-30T18:17:16.123456+01:00", "-000001-01-01T00:00:00Z",
-                    "+292278994-08-17T07:12:55.807Z", "NaN",
-                    "1e300", "@1700000000.5", "-3 days 2h", "5min ago", "yesterday",
-                    "Mon 2026-11-30 18:00:01.5 CET",
-                    "Nov 3", "18:00", "12-1-2 Europe/London", "2 weeks left", "+1y",
-                ])
-            + seeds(.cursor, [cursor.text]) + seeds(.tag, ["9-1-0000abcd"])
-            + seeds(.base64, ["AAECAw==", "/+8="])
-            + seeds(
-                .script,
-                [
-                    "processes 3\nput 1\n@2 delete 2 # why\n@3 group 4\ncompact\nfail syncData 5 1\nkill 9\n",
-                    "exclusive\nrelaxed 3\nsync\ncompact-all\nmake-zone\ndrop-zone\nage 3\nlease 2\nfollow\npromote\nreopen\nread\n",
-                ])
-            + seeds(
-                .options,
-                [
-                    "-D dir --lock-timeout=3 -- a b", "--help", "-hD x", "ssh://me@[::1]:22/~/a%20b",
-                    "exec:cat",
-                    "-S yesterday -n20 --json", "",
-                ])
     }
 #endif

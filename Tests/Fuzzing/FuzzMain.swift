@@ -20,6 +20,25 @@ import Glibc
         chosen.run(Array(UnsafeBufferPointer(start: data, count: size)))
         return 0
     }
+
+    /// What libFuzzer offers: one of its own changes.
+    @_silgen_name("LLVMFuzzerMutate")
+    private func mutateBytes(_ data: UnsafeMutablePointer<UInt8>?, _ size: Int, _ sizeMax: Int) -> Int
+
+    /// What libFuzzer calls for a changed input: its own changes, and for lists of edits every second time a whole edit.
+    @c(LLVMFuzzerCustomMutator) public func mutateInput(
+        _ data: UnsafeMutablePointer<UInt8>?, _ size: Int, _ sizeMax: Int, _ seed: UInt32
+    ) -> Int {
+        let bytes = Array(UnsafeBufferPointer(start: data, count: size))
+        guard chosen.name == "journal", seed & 1 == 0, let data, let start = JournalMutator.start(bytes)
+        else {
+            return mutateBytes(data, size, sizeMax)
+        }
+        var mutator = JournalMutator(seed: UInt64(seed))
+        let mutated = mutator.mutated(bytes, from: start).prefix(sizeMax)
+        for (place, byte) in mutated.enumerated() { data[place] = byte }
+        return mutated.count
+    }
 #elseif DEBUG
     /// Runs every file of corpora once, without libFuzzer: `SynclogFuzz HARNESS DIR...`; `--seeds HARNESS DIR` makes the first.
     @main

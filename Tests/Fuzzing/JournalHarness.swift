@@ -11,8 +11,12 @@
         let base = BaseJournal.shared
         var files = base.files
         let rest = Array(bytes.dropFirst())
+        // Without repair nothing that was never written may be believed.
+        var original: OriginalJournal?
         switch first % 6 {
-        case 0: JournalEdits(rest[...]).apply(to: &files)
+        case 0:
+            JournalEdits(rest[...]).apply(to: &files)
+            original = OriginalJournal(commits: base.commits, keepsHead: files["HEAD"] == base.files["HEAD"])
         case 1:
             guard let flags = rest.first else { return }
             JournalEdits(rest.dropFirst()).apply(to: &files)
@@ -32,39 +36,50 @@
                 fatalError("no file \(name)")
             }
         }
-        JournalUse(files: system).run()
+        JournalUse(files: system, original: original).run()
     }
 
-    /// A small journal with a merged, a sealed and a live segment.
+    /// A small journal with a merged, a sealed and a live segment, the live one with an index of its beginning.
     struct BaseJournal {
         let system: MemoryFileSystem
         /// The segments and HEAD.
         let files: [String: [UInt8]]
         /// The live segment.
         let last: String
+        /// What reading gives.
+        let commits: [Commit]
 
         static let shared = BaseJournal()
         static let zones: [UInt64] = [1, 2]
-        static let names = 12
+        static let names = 6
 
         static func key(_ turn: Int) -> EntryKey {
             EntryKey(space: .record, zone: zones[turn % 2], name: Array("k\(turn % names)".utf8))
         }
 
+        /// Small segments, so that an input costs little.
+        static func options(_ files: MemoryFileSystem) -> JournalOptions {
+            var options = JournalOptions.test(files, segmentSize: 12 * 1024, blockSize: 1024)
+            options.checkpointInterval = 1024
+            options.zeroFillSize = 4096
+            options.pause = { _ in }
+            return options
+        }
+
         private init() {
             system = MemoryFileSystem()
             do {
-                let journal = try Journal.create(at: "/j", options: .test(system, blockSize: 1024))
+                let journal = try Journal.create(at: "/j", options: Self.options(system))
                 var generator = SeededGenerator(seed: 7)
-                for turn in 0..<64 {
+                for turn in 0..<26 {
                     let value = [0x59, 0x01, 0x80] + generator.bytes(0x180)
                     _ = try journal.commit { transaction throws(JournalError) in
-                        turn % 7 == 6
-                            ? try transaction.delete(Self.key(turn), value: [0x80])
-                            : try transaction.put(Self.key(turn), value: turn < 40 ? value : [0x61, 0x78])
+                        try transaction.put(Self.key(turn), value: turn % 2 == 0 ? value : [0x61, 0x78])
+                        if turn % 5 == 3 { try transaction.delete(Self.key(turn + 1), value: [0x80]) }
                     }
-                    if turn == 30 { _ = try journal.compact(everything: true) }
+                    if turn == 7 { _ = try journal.compact(everything: true) }
                 }
+                commits = try journal.allCommits()
                 journal.close()
             } catch {
                 fatalError("the journal to begin with cannot be made: \(error)")

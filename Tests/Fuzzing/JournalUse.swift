@@ -7,12 +7,10 @@
     /// Opens a journal's files whatever they hold, in all ways there are; what one way finds, the others find.
     struct JournalUse {
         let files: MemoryFileSystem
+        /// What was written, if the changes can only be damage.
+        let original: OriginalJournal?
 
-        private var options: JournalOptions {
-            var options = JournalOptions.test(files, blockSize: 1024)
-            options.pause = { _ in }
-            return options
-        }
+        private var options: JournalOptions { BaseJournal.options(files) }
 
         func run() {
             let before = read()
@@ -38,16 +36,20 @@
                 try journal.readBackward()
             }
             let head = try? journal.head()
+            original?.checkForward(forward)
+            original?.checkSome(backward)
             for key in (0..<BaseJournal.names).map(BaseJournal.key) {
-                let entry = try? journal.entry(for: key)
-                let position = try? journal.position(of: key)
-                if let entry, let position {
-                    require(entry.commit.number == position.commit, "an entry has two positions")
-                }
+                guard let position = Self.found({ () throws(JournalError) in try journal.position(of: key) }),
+                    let entry = Self.found({ () throws(JournalError) in try journal.entry(for: key) })
+                else { continue }
+                require(entry?.commit.number == position?.commit, "an entry has two positions")
                 require(entry.map { $0.entry.key == key } ?? true, "a look-up finds another key")
+                if let head { original?.checkLookUp(key, entry, through: head.commit) }
             }
             let blocks = Self.blocks(journal)
+            original?.checkSome(blocks ?? [])
             guard let report, report.isSound, journal.lostEnd == nil, let head else { return nil }
+            original?.checkHead(head.commit, pending: head.recoveryPending)
             // All checks passed, so nothing may fail and everything must agree.
             // A seal that a crash cut short is no damage, but in the way of readers until a writer comes.
             if head.recoveryPending, !whole || !wholeBackward { return nil }
@@ -82,8 +84,9 @@
             guard var reader = try? journal.read() else { return }
             reader.onDamage = { _ in }
             var count = 0
-            while (try? reader.next()) ?? nil != nil {
+            while let commit = (try? reader.next()) ?? nil {
                 count += 1
+                original?.checkSome([commit])
                 require(count < 1_000_000, "reading around damage has no end")
             }
         }
@@ -134,6 +137,11 @@
                     found?.entry == expected.entry && found?.commit.number == expected.commit.number,
                     "after \(what) look-up finds another version than reading")
             }
+        }
+
+        /// What a look-up found, or nil if it failed.
+        private static func found<Value>(_ look: () throws(JournalError) -> Value?) -> Value?? {
+            do throws(JournalError) { return .some(try look()) } catch { return nil }
         }
 
         /// All commits of a reader, and whether it came to the end.

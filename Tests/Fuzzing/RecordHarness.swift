@@ -127,6 +127,38 @@
         seeds.append(StoredZone(number: 4, created: 5, deletedBefore: 2, reasonBefore: 1).encoded())
         seeds.append(StoredZoneDeletion(reason: 1).encoded())
         seeds.append(StoredDatabase(container: "c", scope: "private", owner: "me", created: 1).encoded())
+        for value in [[UInt8](0...40), []] as [[UInt8]] {
+            seeds.append(RecordValue.bytes(value).cbor)
+            seeds.append(RecordValue.list(.bytes(Array(repeating: value, count: 30))).cbor)
+        }
+        let long = "a name that is longer than one vector register, and not only ASCII: \u{E9}\u{1F600}"
+        for name in [long, "", "\u{7FF}\u{800}\u{FFFF}\u{10000}"] {
+            seeds.append(RecordValue.string(name).cbor)
+            seeds.append(RecordValue.list(.strings(Array(repeating: name, count: 20))).cbor)
+            seeds.append(RecordValue.reference(Reference(recordName: name, zoneName: name)).cbor)
+            var record = Record(
+                recordType: "T",
+                recordID: Record.ID(recordName: name, zoneID: RecordZone.ID(zoneName: name, ownerName: name)))
+            record[name] = .string(name)
+            record["a"] = .string("a")
+            record.completeSave(
+                SavedRecord(
+                    changeTag: tag, creationDate: Timestamp(microsecondsSince1970: 5),
+                    modificationDate: Timestamp(microsecondsSince1970: .max), device: 9, mergedWithOther: true
+                ))
+            record["a"] = nil
+            var writer = CBORWriter()
+            writer.record(record)
+            seeds.append(writer.bytes)
+            seeds.append(record.systemFields)
+        }
+        seeds.append(Lease(kind: .replica, commit: .max, until: .min).value)
+        seeds.append(Lease(kind: .device, commit: 7, until: 8, expired: true).value)
+        // Every head of an item, with arguments of every width, whole and cut off.
+        for head in UInt8.min ... .max {
+            seeds += [[head], [head, 0x01, 0x41], [head] + [UInt8](repeating: 0xFF, count: 9)]
+            seeds.append([head] + [UInt8](repeating: 0, count: 7) + [0x02, 0x61, 0x61, 0x18, 0x20])
+        }
         return seeds
     }
 #endif

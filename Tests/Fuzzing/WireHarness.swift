@@ -126,8 +126,8 @@
             ]
     }
 
-    private let someZone = RecordZone.ID(zoneName: "é", ownerName: "me")
-    private let someID = Record.ID(recordName: "e\u{301}", zoneID: someZone)
+    private let someZone = RecordZone.ID(zoneName: "é", ownerName: "an owner with a long name")
+    private let someID = Record.ID(recordName: "e\u{301}, and more than a register holds", zoneID: someZone)
     private let someTag = ChangeTag(commit: .max, index: 3, checksum: 0xFFFF_FFFF)
 
     private func someRecord() -> Record {

@@ -133,7 +133,15 @@ struct CompactionMerge {
                         carry?.entries += part.entries
                         continue
                     }
-                    if let carry { try emit(carry, body) }
+                    if let carry {
+                        guard carry.info.number < part.info.number else {
+                            throw .corrupted(
+                                Damage(
+                                    file: input.file.path, offset: row.offset,
+                                    reason: "block holds commits that lie before the block before it"))
+                        }
+                        try emit(carry, body)
+                    }
                     carry = part
                 }
                 block += 1

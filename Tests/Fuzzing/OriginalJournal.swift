@@ -1,0 +1,57 @@
+#if DEBUG || FUZZING
+    import SynclogJournal
+    import TestSupport
+
+    /// What a journal held before it was damaged: what is found afterwards was there, or an error says that it is not.
+    struct OriginalJournal {
+        /// All commits.
+        let commits: [Commit]
+        /// Whether HEAD is whole, so that the end must be known.
+        let keepsHead: Bool
+
+        /// Reading from the start gives the first commits and leaves none out.
+        func checkForward(_ found: [Commit]) {
+            require(found.count <= commits.count, "more is read than was written")
+            require(
+                zip(found, commits).allSatisfy { $0 == $1 }, "reading damage gives what was not written there"
+            )
+        }
+
+        /// Each of these was written as it is.
+        func checkSome(_ found: [Commit]) {
+            for commit in found {
+                require(
+                    commits.contains { $0 == commit },
+                    "commit \(commit.info.number) is not what was written")
+            }
+        }
+
+        /// A look-up that does not fail finds the newest version.
+        func checkLookUp(_ key: EntryKey, _ found: StoredEntry?, through head: UInt64) {
+            var model = JournalModel()
+            model.commits = commits
+            let expected = model.through(head).entry(for: key)
+            require(
+                found?.entry == expected?.entry && found?.commit.number == expected?.commit.number,
+                "a look-up finds another version than the newest")
+        }
+
+        /// The end of a journal without damage is the last commit, if HEAD told it.
+        func checkHead(_ commit: UInt64, pending: Bool) {
+            if keepsHead, !pending {
+                require(commit == commits.last?.info.number, "the end is lost in silence")
+            }
+        }
+    }
+
+    extension Journal {
+        /// Everything that reading forward gives.
+        @available(*, noasync)
+        func allCommits() throws(JournalError) -> [Commit] {
+            var reader = try read()
+            var commits: [Commit] = []
+            while let commit = try reader.next() { commits.append(commit) }
+            return commits
+        }
+    }
+#endif
