@@ -1,5 +1,6 @@
 #if DEBUG || FUZZING
     import SynclogTestKit
+    import TestSupport
 
     @testable import SynclogJournal
 
@@ -16,7 +17,7 @@
         switch first % 6 {
         case 0:
             JournalEdits(rest[...]).apply(to: &files)
-            original = OriginalJournal(commits: base.commits, keepsHead: files["HEAD"] == base.files["HEAD"])
+            original = OriginalJournal(base, damaged: files)
         case 1:
             guard let flags = rest.first else { return }
             JournalEdits(rest.dropFirst()).apply(to: &files)
@@ -48,6 +49,8 @@
         let last: String
         /// What reading gives.
         let commits: [Commit]
+        /// Where the last commit ends in the live segment.
+        let end: Int
 
         static let shared = BaseJournal()
         static let zones: [UInt64] = [1, 2]
@@ -86,6 +89,8 @@
             }
             let image = system.image(of: "/j").filter { SegmentName($0.key) != nil || $0.key == "HEAD" }
             guard let last = image.keys.filter({ $0 != "HEAD" }).max() else { fatalError("no segment") }
+            guard let head = system.head(of: "/j") else { fatalError("no HEAD") }
+            end = head.end
             files = image
             self.last = last
         }

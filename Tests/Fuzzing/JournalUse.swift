@@ -50,6 +50,7 @@
             original?.checkSome(blocks ?? [])
             guard let report, report.isSound, journal.lostEnd == nil, let head else { return nil }
             original?.checkHead(head.commit, pending: head.recoveryPending)
+            original?.checkSound()
             // All checks passed, so nothing may fail and everything must agree.
             // A seal that a crash cut short is no damage, but in the way of readers until a writer comes.
             if head.recoveryPending, !whole || !wholeBackward { return nil }
@@ -116,6 +117,7 @@
             if let found = try? again.entry(for: key) {
                 require(found.commit.number >= number, "an acknowledged commit is not found")
             }
+            original?.checkWritten(again)
             guard var model = before else { return }
             guard let stored = try? again.entry(for: key), stored.commit.number == number else {
                 fatalError("an acknowledged commit is lost")
@@ -140,7 +142,7 @@
         }
 
         /// What a look-up found, or nil if it failed.
-        private static func found<Value>(_ look: () throws(JournalError) -> Value?) -> Value?? {
+        static func found<Value>(_ look: () throws(JournalError) -> Value?) -> Value?? {
             do throws(JournalError) { return .some(try look()) } catch { return nil }
         }
 

@@ -8,6 +8,21 @@
         let commits: [Commit]
         /// Whether HEAD is whole, so that the end must be known.
         let keepsHead: Bool
+        /// Whether a byte of a segment before its end is another one, or missing.
+        let isDamaged: Bool
+        /// Whether all segments are whole, whatever HEAD says.
+        let keepsSegments: Bool
+
+        init(_ base: BaseJournal, damaged files: [String: [UInt8]]) {
+            commits = base.commits
+            keepsHead = files["HEAD"] == base.files["HEAD"]
+            keepsSegments = base.files.allSatisfy { $0.key == "HEAD" || files[$0.key] == $0.value }
+            isDamaged = base.files.contains { name, bytes in
+                guard name != "HEAD" else { return false }
+                let end = name == base.last ? base.end : bytes.count
+                return files[name].map { !$0.prefix(end).elementsEqual(bytes.prefix(end)) } ?? true
+            }
+        }
 
         /// Reading from the start gives the first commits and leaves none out.
         func checkForward(_ found: [Commit]) {
@@ -34,6 +49,21 @@
             require(
                 found?.entry == expected?.entry && found?.commit.number == expected?.commit.number,
                 "a look-up finds another version than the newest")
+        }
+
+        /// Changed bytes before the end that HEAD tells are found by verifying.
+        func checkSound() {
+            if keepsHead { require(!isDamaged, "verifying does not see damage") }
+        }
+
+        /// What is written to segments that are whole loses nothing, whatever was made of HEAD.
+        func checkWritten(_ journal: Journal) {
+            guard keepsSegments else { return }
+            for key in (0..<BaseJournal.names).map(BaseJournal.key) {
+                guard let found = JournalUse.found({ () throws(JournalError) in try journal.entry(for: key) })
+                else { continue }
+                checkLookUp(key, found, through: .max)
+            }
         }
 
         /// The end of a journal without damage is the last commit, if HEAD told it.
