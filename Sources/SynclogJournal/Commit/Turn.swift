@@ -170,7 +170,10 @@ final class Turn: Sendable {
 
     /// Makes relaxed commits durable, gives the lock back and refuses further use.
     func close() {
-        try? exclusively { live throws(JournalError) in live.close() }
-        state.withLock { $0.isClosed = true }
+        try? exclusively { live throws(JournalError) in
+            live.close()
+            // Before anybody else has the turn: a merge in the background would take the lock again, and keep it.
+            state.withLock { $0.isClosed = true }
+        }
     }
 }

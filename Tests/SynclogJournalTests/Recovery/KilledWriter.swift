@@ -57,7 +57,7 @@ struct KilledWriter {
         do { try run() } catch {
             let text = "\(error)".map { $0 == "/" ? "|" : $0 }
             _ = try PosixFileSystem.shared.open(
-                directory + "/failed: " + String(text.prefix(200)), .createNew)
+                directory + "/failed: \(getpid()) " + String(text.prefix(200)), .createNew)
             throw error
         }
     }
@@ -79,7 +79,7 @@ struct KilledWriter {
         var number = try countedTo(journal)
         for _ in 0..<Self.operationsMax {
             switch Int.random(in: 0..<12, using: &generator) {
-            case 0: _ = try journal.compact(everything: Bool.random(using: &generator))
+            case 0: try compact(journal, everything: Bool.random(using: &generator))
             case 1:
                 journal.close()
                 journal = try open()
@@ -103,6 +103,13 @@ struct KilledWriter {
             }
         }
         killThisProcess()
+    }
+
+    /// Merges, if the journal does not just do it by itself.
+    private func compact(_ journal: Journal, everything: Bool) throws(JournalError) {
+        do throws(JournalError) { _ = try journal.compact(everything: everything) } catch {
+            guard case .busy(pid: nil) = error else { throw error }
+        }
     }
 
     private func together(_ journal: Journal, _ numbers: ClosedRange<Int>, _ said: SaidFile) throws {
