@@ -61,7 +61,9 @@ public final class Journal: CommitLog {
         return try Journal(live: live)
     }
 
-    /// Syncs relaxed commits, gives the lock back and refuses further use; may be called twice.
+    /// Syncs relaxed commits, indexes the end of a long exclusive session, gives the lock back and refuses further use.
+    ///
+    /// May be called twice.
     public func close() { turn.close() }
 
     deinit { turn.close() }

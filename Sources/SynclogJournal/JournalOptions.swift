@@ -20,7 +20,8 @@ public struct JournalOptions: Sendable {
     public var blockSize = 16 * 1024
     /// The stored size in bytes of a live segment after which an index checkpoint goes out: 16 KiB to 1 MiB.
     ///
-    /// The default is 128 KiB. In large segments it is at least a 64th of their size, which is 1 MiB in exclusive mode.
+    /// The default is 128 KiB. In large segments it is at least a 64th of their size, which is 1 MiB in exclusive mode; there
+    /// ``Journal/close()`` indexes what is left from this size on.
     public var checkpointInterval = 128 * 1024
     /// How long to wait for the lock of another process.
     ///
