@@ -19,8 +19,17 @@
             keepsSegments = base.files.allSatisfy { $0.key == "HEAD" || files[$0.key] == $0.value }
             isDamaged = base.files.contains { name, bytes in
                 guard name != "HEAD" else { return false }
+                guard let found = files[name] else { return true }
                 let end = name == base.last ? base.end : bytes.count
-                return files[name].map { !$0.prefix(end).elementsEqual(bytes.prefix(end)) } ?? true
+                // What a filler holds means nothing.
+                let fillers = JournalFiles.frames(bytes).filter { $0.kind == 0x5F && $0.offset < end }
+                var place = 0
+                for range in fillers.map({ ($0.offset + 8, $0.offset + $0.size) }) + [(end, end)] {
+                    let whole = bytes[place..<range.0]
+                    if !found.dropFirst(place).prefix(whole.count).elementsEqual(whole) { return true }
+                    place = range.1
+                }
+                return false
             }
         }
 
