@@ -59,6 +59,15 @@ import Glibc
                     try replay(harness, directory)
                 }
             }
+            if !makesSeeds {
+                // They hold more than a corpus made small by its edges keeps: damage of every field.
+                let seeds = harness.seeds()
+                for (place, seed) in seeds.enumerated() {
+                    say("\(name): seed-\(place)")
+                    harness.run(seed)
+                }
+                print("\(name): \(seeds.count) seeds")
+            }
         }
 
         private static func writeSeeds(of harness: Harness, to directory: String) throws {

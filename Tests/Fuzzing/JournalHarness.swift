@@ -172,4 +172,25 @@
             return checksum
         }
     }
+
+    /// One byte of every field that is not the content of a block: segment headers, block headers, index pages, footers, HEAD.
+    func journalDamages() -> [[UInt8]] {
+        let files = BaseJournal.shared.files
+        var damages: [[UInt8]] = []
+        for (file, name) in files.keys.sorted().enumerated() {
+            guard let content = files[name] else { continue }
+            let frames = JournalFiles.frames(content)
+            let first = frames.indices.filter { place in
+                !frames[..<place].contains { $0.kind == frames[place].kind }
+            }
+            let places = name == "HEAD" ? [0, 1] : [0] + first.map { $0 + 2 }
+            for place in places {
+                // Every field of four bytes or more; the last ones of a header are its checksum.
+                for offset in stride(from: place % 4, to: name == "HEAD" ? 100 : 64, by: 4) {
+                    damages.append([0, UInt8(file), UInt8(place), 0, UInt8(offset), 0x41])
+                }
+            }
+        }
+        return damages
+    }
 #endif

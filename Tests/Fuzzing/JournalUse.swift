@@ -238,6 +238,6 @@
             [2] + first + second,
             [2] + first, [3, UInt8(rawSize >> 8), UInt8(truncatingIfNeeded: rawSize)] + stored,
             [4] + segment.prefix(6000), [5] + head, [5] + head.prefix(512), [5],
-        ]
+        ] + journalDamages()
     }
 #endif
