@@ -34,12 +34,12 @@ struct Counts {
         defer { engine.close() }
         let records = workload.records
         try Self.commit(records[..<10_000], 250, engine)
-        try tell("bulk-allocations", "per entry", limit: 0.67, of: 10_000) {
+        try tell("bulk-allocations", "per entry", limit: 0.55, of: 10_000) {
             try Self.commit(records[10_000..<20_000], 250, engine)
         }
         try Self.commit(records[20_000..<20_100], 1, engine)
         let before = engine.files.counts
-        try tell("commit-allocations", "per commit of one entry", limit: 50, of: 200) {
+        try tell("commit-allocations", "per commit of one entry", limit: 25, of: 200) {
             try Self.commit(records[20_100..<20_300], 1, engine)
         }
         let after = engine.files.counts
@@ -60,7 +60,7 @@ struct Counts {
         let engine = try JournalEngine(path, mode: .readOnly, files: files)
         defer { engine.close() }
         tell("open-files", "opened by opening", Double(files.counts.opens), limit: 2)
-        tell("open-bytes", "read by opening", Double(files.counts.bytesRead), limit: 165_000)
+        tell("open-bytes", "read by opening", Double(files.counts.bytesRead), limit: 24_000)
         let head = Int(try engine.journal.head().commit)
         let before = files.counts
         let found = try engine.walk(after: head - 100)
@@ -69,7 +69,7 @@ struct Counts {
         tell("delta-files", "opened by a delta of 100", Double(after.opens - before.opens), limit: 0)
         tell(
             "delta-bytes", "read by a delta of 100", Double(after.bytesRead - before.bytesRead),
-            limit: 32_000)
+            limit: 43_000)
 
         let all = try engine.walk(after: 0)
         try tell("scan-allocations", "per entry", limit: 0.015, of: all.count) {
