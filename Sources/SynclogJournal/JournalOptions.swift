@@ -16,8 +16,9 @@ public struct JournalOptions: Sendable {
     public var segmentSize: Int?
     /// The raw size in bytes at which a block is closed: 1 KiB to 4 MiB.
     ///
-    /// The default is 16 KiB.
-    public var blockSize = 16 * 1024
+    /// The default is 8 KiB: a read by name decodes one block, and takes a quarter less time than with 16 KiB for a twentieth more
+    /// disk. Merges write blocks of 16 KiB whatever this says.
+    public var blockSize = 8 * 1024
     /// The stored size in bytes of a live segment after which an index checkpoint goes out: 16 KiB to 1 MiB.
     ///
     /// The default is 128 KiB. In large segments it is at least a 64th of their size, which is 1 MiB in exclusive mode; there

@@ -46,7 +46,7 @@ final class BlockCache: Sendable {
     }
 
     private static let countMax = 512
-    /// 512 of these are 16 MiB; the usual block has 16 KiB.
+    /// 512 of these are 16 MiB; the usual block has 8 KiB, that of a merge 16.
     private static let blockSizeMax = 32 * 1024
     private let state = Monitor(State())
 
