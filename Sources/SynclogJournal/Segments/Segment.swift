@@ -230,13 +230,10 @@ final class OpenSegment: Sendable {
         return raw
     }
 
-    /// Reads and checks a block into arrays whose memory is used again.
-    fileprivate func read(
-        _ row: BlockRow, _ bytes: inout [UInt8], _ raw: inout [UInt8]
+    /// Checks a block as it is stored, and decodes it into an array whose memory is used again.
+    fileprivate func decode(
+        _ stored: Span<UInt8>, _ row: BlockRow, into raw: inout [UInt8]
     ) throws(JournalError) {
-        let size = BlockHeader.size + Int(row.storedSize)
-        let count = try file.read(size, at: row.offset, into: &bytes)
-        let stored = bytes.span.extracting(first: count)
         try check(stored, row)
         let payload = stored.extracting(BlockHeader.size...)
         guard LZ4Frame.decode(payload, rawSize: Int(row.rawSize), into: &raw) else {
@@ -264,17 +261,57 @@ final class OpenSegment: Sendable {
     }
 }
 
-/// Memory for one block at a time.
+/// Memory for one block at a time, and for the stored bytes of some that follow it.
 struct BlockBuffer {
+    /// What was read last of a segment, from `start` on; the first `storedCount` bytes.
     private var stored: [UInt8] = []
+    private var storedCount = 0
+    private var start: UInt64 = 0
+    private var segment: OpenSegment?
+    /// How many bytes were read at once.
+    private var ahead = 0
     /// The content is in the first `count` bytes.
     private var raw: [UInt8] = []
     private var count = 0
 
+    private static let aheadMax = 128 * 1024
+
     /// Reads and checks a block.
     mutating func read(_ row: BlockRow, of segment: OpenSegment) throws(JournalError) {
-        try segment.read(row, &stored, &raw)
+        let size = BlockHeader.size + Int(row.storedSize)
+        if self.segment !== segment || row.offset < start
+            || row.offset + UInt64(size) > start + UInt64(storedCount)
+        {
+            // Whoever reads on from where the last bytes end will go on: each time twice as much is read.
+            let end = start + UInt64(storedCount)
+            let goesOn = self.segment === segment && row.offset >= start && row.offset <= end
+            ahead = goesOn ? min(ahead * 2, Self.aheadMax) : size
+            self.segment = segment
+            start = row.offset
+            // Nothing, if reading fails.
+            storedCount = 0
+            storedCount = try segment.file.read(max(size, ahead), at: start, into: &stored)
+        }
+        let place = Int(row.offset - start)
+        let window = place..<min(place + size, storedCount)
+        // Taken out, for the one is read while the other is written.
+        var content: [UInt8] = []
+        swap(&content, &raw)
+        let failure = decode(window, row, segment, into: &content)
+        swap(&content, &raw)
+        if let failure { throw failure }
         count = Int(row.rawSize)
+    }
+
+    private func decode(
+        _ window: Range<Int>, _ row: BlockRow, _ segment: OpenSegment, into content: inout [UInt8]
+    ) -> JournalError? {
+        do throws(JournalError) {
+            try segment.decode(stored.span.extracting(window), row, into: &content)
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// The content of the block that was read last.

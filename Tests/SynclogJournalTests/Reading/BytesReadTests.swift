@@ -92,4 +92,29 @@ import Testing
         // Not less than one block in either: a count of nothing would pass all of the above.
         #expect(small.open > 4096 && small.get > 1024 && small.delta > 1024)
     }
+
+    @Test func `who reads all takes many blocks at a time, who reads a few reads little else`() throws {
+        let system = MemoryFileSystem()
+        var options = JournalOptions()
+        options.fileSystem = system
+        let journal = try Journal.create(at: "/j", options: options)
+        var workload = Workload(seed: 6)
+        for start in stride(from: 0, to: 20_000, by: 250) {
+            try add(start..<start + 250, to: journal, &workload)
+        }
+        let bound = try journal.head().commit
+        for number in 0..<10 { try journal.apply([put("late-\(number)", "x")]) }
+        let size = system.segments(of: "/j").compactMap { system.contents($0)?.count }.reduce(0, +)
+        system.resetCounts()
+        let all = try journal.commits()
+        #expect(all.count == 90)
+        // Some 300 blocks of 8 KiB, and the pages that name them.
+        #expect(system.counts.reads < 120)
+        #expect(system.counts.bytesRead < size * 5 / 4)
+        system.resetCounts()
+        #expect(try journal.commits(after: .end(of: bound)).count == 10)
+        // A few pages of the index, and ten small blocks.
+        #expect(system.counts.bytesRead < 40 * 1024)
+        journal.close()
+    }
 }
