@@ -14,9 +14,14 @@ extension LiveJournal {
         if !options.rules.publishesBeforeUnlink {
             for input in inputs { try? fileSystem.remove(directory.path + "/" + input.text) }
         }
+        let path = directory.path + "/" + name.text
         try journalErrors { () throws(FileError) in
-            try fileSystem.rename(draft, to: directory.path + "/" + name.text, replacing: false)
-            try fileSystem.syncDirectory(directory.path)
+            try fileSystem.rename(draft, to: path, replacing: false)
+        }
+        do { try fileSystem.syncDirectory(directory.path) } catch {
+            // Nobody knows whether the name will be there tomorrow: it goes, so that nobody removes the inputs for its sake.
+            try? fileSystem.rename(path, to: draft, replacing: false)
+            throw .file(error)
         }
         let merged = Segment(name: name, in: directory)
         segments.replaceSubrange(first..<first + inputs.count, with: [merged])
@@ -38,6 +43,8 @@ extension LiveJournal {
         try removeDrafts()
         let names = try directory.replacedNames()
         guard !names.isEmpty else { return }
+        // Whoever published what stands for them may have been killed before its name was durable.
+        try directory.syncNames()
         // Whoever still knows the old files has to look again.
         slot?.layout += 1
         try writeHead()
