@@ -179,11 +179,7 @@ final class OpenSegment: Sendable {
     /// Moves the end behind a checkpoint that no group followed, if it lies below `limit`.
     func takeCheckpoint(before limit: UInt64) throws(JournalError) {
         let end = content.withLock { $0.end }
-        guard end + 8 <= limit else { return }
-        let head = try file.bytes(at: end, count: 8)
-        guard head.count == 8, head.word32(at: 0) == LZ4Frame.indexMagic else { return }
-        let behind = end + 8 + UInt64(head.word32(at: 4))
-        guard behind <= limit else { return }
+        guard let behind = try endOfFrame(LZ4Frame.indexMagic, at: end, before: limit) else { return }
         content.withLock { content in
             content.end = behind
             content.checkpoint = end + 8
@@ -193,12 +189,21 @@ final class OpenSegment: Sendable {
     /// Moves the end behind the padding that a group was written with, if it lies below `limit`.
     func takePadding(before limit: UInt64) throws(JournalError) {
         let end = content.withLock { $0.end }
-        guard end + 8 <= limit else { return }
-        let head = try file.bytes(at: end, count: 8)
-        guard head.count == 8, head.word32(at: 0) == LZ4Frame.fillerMagic else { return }
-        let behind = end + 8 + UInt64(head.word32(at: 4))
-        guard behind <= limit, behind == LZ4Frame.paddedEnd(of: end) else { return }
+        guard let behind = try endOfFrame(LZ4Frame.fillerMagic, at: end, before: limit),
+            behind == LZ4Frame.paddedEnd(of: end)
+        else { return }
         content.withLock { $0.end = behind }
+    }
+
+    /// Where a skippable frame of a kind ends that begins at a place; nil if there is none below `limit`.
+    private func endOfFrame(
+        _ magic: UInt32, at place: UInt64, before limit: UInt64
+    ) throws(JournalError) -> UInt64? {
+        guard place + 8 <= limit else { return nil }
+        let head = try file.bytes(at: place, count: 8)
+        guard head.count == 8, head.word32(at: 0) == magic else { return nil }
+        let end = place + 8 + UInt64(head.word32(at: 4))
+        return end <= limit ? end : nil
     }
 
     /// Everything up to the start of the next segment was acknowledged: one that ends before it lost its end.
