@@ -5,10 +5,29 @@ extension Journal {
     ///
     /// The live segment is sealed first, so that everything acknowledged is in the copy. The copy is a journal that opens; it
     /// has the same identity, and whoever writes to it starts a session of its own, so that a cursor of one is never taken for one
-    /// of the other. Durable on return.
+    /// of the other. Durable on return. After an error nothing is left of it.
     /// - Returns: The head of the copy.
     @available(*, noasync)
     public func snapshot(to destination: String) throws(JournalError) -> JournalHead {
+        let fileSystem = options.fileSystem
+        let isNew =
+            try journalErrors { () throws(FileError) in try fileSystem.status(destination) } == nil
+        try JournalBirth(path: destination, options: options).makeDirectory()
+        let copy = SegmentDirectory(path: destination, fileSystem: fileSystem)
+        var carried: [SegmentName] = []
+        do throws(JournalError) {
+            return try snapshot(to: copy, &carried)
+        } catch {
+            takeBack(carried, from: copy)
+            if isNew { try? fileSystem.removeDirectory(destination) }
+            throw error
+        }
+    }
+
+    /// Fills the directory of the copy; `carried` are the segments that it has of this journal, in any case.
+    private func snapshot(to copy: SegmentDirectory, _ carried: inout [SegmentName]) throws(JournalError)
+        -> JournalHead
+    {
         // Compaction would take away what is about to be linked.
         let lock = try takeCompactionLock(timeout: options.lockTimeout)
         defer { lock.unlock() }
@@ -16,26 +35,57 @@ extension Journal {
             try live.rollNow()
             return live.segments.map(\.name)
         }
-        let fileSystem = options.fileSystem
-        let birth = JournalBirth(path: destination, options: options)
         if names.count == 1 {
-            try birth.make(id: id, follower: try followerState())
+            try JournalBirth(path: copy.path, options: options).make(id: id, follower: try followerState())
             return turn.snapshot().head
         }
-        try birth.makeDirectory()
-        let copy = SegmentDirectory(path: destination, fileSystem: fileSystem)
-        // The last segment goes on changing here: the copy gets an empty one of its own when it is opened for writing.
-        for name in names.dropLast() { try carry(name, to: copy) }
-        try journalErrors { () throws(FileError) in
-            let follower = path + "/FOLLOWER"
-            if try fileSystem.status(follower) != nil { try copyFile(follower, to: copy.followerPath) }
-            try fileSystem.syncDirectory(destination)
+        // A copy that a kill or a loss of power left unfinished lacks its first segment, so that nobody takes it for a
+        // shorter journal. The last segment goes on changing here: the copy gets an empty one of its own when it is
+        // opened for writing.
+        for name in names.dropLast().reversed() {
+            if name.number == 1 {
+                try copyMark(to: copy)
+                try journalErrors { () throws(FileError) in try options.fileSystem.syncDirectory(copy.path) }
+            }
+            try carry(name, to: copy)
+            carried.append(name)
         }
+        try journalErrors { () throws(FileError) in try options.fileSystem.syncDirectory(copy.path) }
         var opening = options
         opening.compacts = false
-        let opened = try Journal.open(at: destination, mode: .shared, options: opening)
+        let opened = try Journal.open(at: copy.path, mode: .shared, options: opening)
         defer { opened.close() }
         return opened.turn.snapshot().head
+    }
+
+    /// Removes what a copy that failed has made; whoever gave it the first segment made all of it.
+    private func takeBack(_ carried: [SegmentName], from copy: SegmentDirectory) {
+        let fileSystem = options.fileSystem
+        let isWhole = carried.last?.number == 1
+        do {
+            for name in carried.reversed() {
+                try fileSystem.remove(copy.path + "/" + name.text)
+                // The first goes alone: the others are no journal without it.
+                if name.number == 1 { try fileSystem.syncDirectory(copy.path) }
+            }
+        } catch {
+            return
+        }
+        guard isWhole else { return }
+        for name in (try? fileSystem.list(copy.path)) ?? []
+        where SegmentName(name) != nil || SegmentDirectory.otherNames.contains(name) {
+            let place = copy.path + "/" + name
+            if (try? fileSystem.remove(place)) == nil { try? fileSystem.removeDirectory(place) }
+        }
+    }
+
+    private func copyMark(to copy: SegmentDirectory) throws(JournalError) {
+        try journalErrors { () throws(FileError) in
+            let follower = path + "/FOLLOWER"
+            if try options.fileSystem.status(follower) != nil {
+                try copyFile(follower, to: copy.followerPath)
+            }
+        }
     }
 
     /// Links or copies a sealed segment.

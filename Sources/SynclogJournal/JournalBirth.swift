@@ -85,7 +85,6 @@ struct JournalBirth {
         guard let error = error as? FileError else { return .notAJournal(path: path) }
         switch error.code {
         case EACCES, EROFS, EPERM: return .readOnly(path: path)
-        case ENOENT: return .notFound(path: path)
         default: return .file(error)
         }
     }

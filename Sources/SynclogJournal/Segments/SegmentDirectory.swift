@@ -13,9 +13,10 @@ struct SegmentDirectory: Sendable {
 
     /// The segments, linked to their successors; they must follow each other without a gap.
     func segments() throws(JournalError) -> [Segment] {
-        guard let status = try journalErrors({ () throws(FileError) in try fileSystem.status(path) }),
-            status.isDirectory
-        else { throw .notFound(path: path) }
+        guard let status = try journalErrors({ () throws(FileError) in try fileSystem.status(path) }) else {
+            throw .notFound(path: path)
+        }
+        guard status.isDirectory else { throw .notAJournal(path: path) }
         let files = try journalErrors { () throws(FileError) in try fileSystem.list(path) }
         let names = files.compactMap { SegmentName($0) }.sorted()
         guard let first = names.first else {

@@ -29,6 +29,74 @@ import Testing
         #expect(throws: expected) { try journal.snapshot(to: "/copy") }
     }
 
+    /// The story: an unfinished copy had its segments in order, and opened as a shorter journal.
+    @Test func `a copy that is cut short at any call is whole or opens nowhere`() async throws {
+        let start = MemoryFileSystem(tracksDurability: true)
+        try start.makeDirectory("/d")
+        try start.syncDirectory("/")
+        var made = JournalModel()
+        var workload = Workload(seed: 67, valueSizeMax: 900)
+        let journal = try Journal.create(at: "/d/j", options: .test(start, segmentSize: 8 << 10))
+        try fill(journal, &made, &workload, count: 10)
+        #expect(try start.list("/d/j").count { $0.hasSuffix(".lz4") } == 3)
+        journal.close()
+        let (model, all) = (made, everyByte)
+        let report = await onOwnThread {
+            FailureLoop(everything: all).run(from: start) { files, failure -> JournalError? in
+                do throws(JournalError) {
+                    let options = JournalOptions.test(files, segmentSize: 8 << 10, seed: 68)
+                    let journal = try Journal.open(at: "/d/j", options: options)
+                    defer { journal.close() }
+                    failure.arm()
+                    return try journal.snapshot(to: "/d/copy").commit == model.commits.count ? nil : .closed
+                } catch {
+                    return error
+                }
+            } check: { error, machine, failure in
+                Self.wrong(with: error, machine, failure, model)
+            }
+        }
+        #expect(report.calls > 30)
+        for problem in report.problems { Issue.record("\(problem)") }
+    }
+
+    private static func wrong(
+        with error: JournalError?, _ machine: MemoryFileSystem, _ failure: FailureLoop.Failure,
+        _ model: JournalModel
+    ) -> [String] {
+        var problems: [String] = []
+        if let error, !failure.explains(error) { problems.append("an error that does not say it: \(error)") }
+        // One call that failed leaves nothing, and the same can be tried again.
+        if error != nil, !failure.lasts {
+            let again = machine.copy()
+            if let left = try? again.list("/d/copy") { problems.append("left over: \(left)") }
+            if (try? commits(of: "/d/j", again, copies: true)) != model.commits {
+                problems.append("no second try")
+            }
+        }
+        // Every later call fails as well where a process was killed: nothing could be taken back.
+        for seed in 0..<24 as Range<UInt64> {
+            let left = seed == 0 ? machine.copy() : machine.afterPowerLoss(.anyCalls(seed: seed))
+            if let found = try? commits(of: "/d/copy", left), found != model.commits {
+                problems.append("seed \(seed): a copy of \(found.count) commits opens")
+            }
+            if error == nil, (try? commits(of: "/d/copy", left)) == nil {
+                problems.append("seed \(seed): an acknowledged copy is gone")
+            }
+            if (try? commits(of: "/d/j", left)) != model.commits { problems.append("the original changed") }
+        }
+        return problems
+    }
+
+    private static func commits(
+        of path: String, _ system: MemoryFileSystem, copies: Bool = false
+    ) throws -> [Commit] {
+        let journal = try Journal.open(at: path, options: .test(system, segmentSize: 8 << 10, seed: 69))
+        defer { journal.close() }
+        if copies { _ = try journal.snapshot(to: "/d/copy") }
+        return try journal.commits()
+    }
+
     @Test func `a promoted follower takes commits and no more blocks`() throws {
         let system = MemoryFileSystem()
         let source = try Journal.create(at: "/j", options: .test(system))
