@@ -56,4 +56,29 @@ import Testing
             """
         try expectClean(text, seeds: 90..<91, losses: 4)
     }
+
+    /// A mistake of the test's own: a commit failed, a lease got its number, and when a merge had left nothing of that commit the
+    /// test took it for the one that failed.
+    @Test func `a lease has the number of a commit that failed`() throws {
+        let text = """
+            fail open 24 0
+            group 4
+            fail write 28 2
+            read
+            put 3
+            follow
+            lease 89
+            delete 3
+            put 2
+            put 1
+            reopen
+            age 52
+            put 1
+            compact-all
+            put 1
+            follow
+            compact-all
+            """
+        try expectClean(text, seeds: 10_017..<10_018, losses: 4)
+    }
 }

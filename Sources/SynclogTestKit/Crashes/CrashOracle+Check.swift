@@ -41,8 +41,12 @@ extension CrashOracle {
                 if !own.isEmpty, known == nil {
                     throw CrashFinding(reason: "compacted commit \(number) holds what nobody issued")
                 }
-                // Without entries it may be any of those that had its number; all that it held is superseded.
-                present[number] = own.isEmpty && candidates.count > 1 ? [] : known?.entries ?? []
+                // Without entries it may be any of those that had its number, or a floor that a merge raised; all that
+                // it held is superseded.
+                let isOpen =
+                    own.isEmpty
+                    && (candidates.count > 1 || commit.entries.contains { $0.key.space == .floor })
+                present[number] = isOpen ? [] : known?.entries ?? []
             } else if !own.isEmpty {
                 let same = candidates.filter { $0.entries == own }
                 guard !same.isEmpty else {

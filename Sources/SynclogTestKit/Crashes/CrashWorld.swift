@@ -248,17 +248,22 @@ final class ScriptRunner {
             try files.status(CrashWorld.followerPath) != nil
         else { return }
         let copy = try Journal.open(at: CrashWorld.followerPath, mode: .readOnly, options: options())
-        let commit = try copy.head().commit
+        let head = try copy.head().commit
         copy.close()
+        let oracle = oracle
         let committed = try source.commit { transaction throws(JournalError) -> Int64 in
+            // Its number may be one that a commit had which failed.
+            let commit = CrashOracle.Issued(
+                number: transaction.number, previous: transaction.previous, entries: [])
+            _ = oracle.withLock { $0.issue(commit) }
             let until = transaction.clock + Int64(days) * CrashWorld.day
             try transaction.put(
-                Lease.key(CrashWorld.holder), value: Lease(kind: .replica, commit: commit, until: until).value
+                Lease.key(CrashWorld.holder), value: Lease(kind: .replica, commit: head, until: until).value
             )
             return until
         }
         guard isAlive, let number = committed.commit?.number else { return }
-        let promise = CrashOracle.Promise(made: number, commit: commit, until: committed.result)
+        let promise = CrashOracle.Promise(made: number, commit: head, until: committed.result)
         oracle.withLock { $0.promise(promise) }
     }
 
