@@ -74,6 +74,8 @@ import Testing
         Row(["replicate"], 2, "missing"), Row(["serve"], 2, "--stdio"),
         Row(["init"], 3, "holds a journal already"),
         Row(["zones", "--lock-timeout", "soon"], 2, "--lock-timeout"),
+        Row(
+            ["crashtest", "--script", "-"], 2, "line 2 is no step", input: "processes 2\nexclusive\nput 1\n"),
         Row(["demo", "--data", "/nonexistent"], 3, "/nonexistent"),
         Row(["zones", "-D", "/nonexistent"], 3, "synclog init"),
         Row(["zones", "-D", "/dev/null"], 3, "'/dev/null' is no journal"),

@@ -63,7 +63,8 @@ private struct CrashTestRun {
                 return try CrashScript(name: path, text: String(decoding: bytes, as: UTF8.self))
             } catch {
                 throw CommandFailure.usage(
-                    "'\(shown(path))': line \(error.line) is no step", next: invocation.usageStep)
+                    "'\(shown(path))': line \(error.line) is no step, or not one that can stand there",
+                    next: invocation.usageStep)
             }
         }
         bug = try invocation.arguments.value("bug").map { name throws(CommandFailure) in

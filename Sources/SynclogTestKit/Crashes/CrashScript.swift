@@ -156,7 +156,7 @@ extension CrashScript.Step {
 }
 
 extension CrashScript {
-    /// A line that is no step.
+    /// A line that is no step, or not one of an exclusive journal's only process.
     public struct SyntaxError: Error, Hashable, Sendable {
         /// The number of the line, from 1.
         public var line: Int
@@ -168,11 +168,13 @@ extension CrashScript {
         for (place, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             var words = line.prefix { $0 != "#" }.split(whereSeparator: \.isWhitespace)
             guard let first = words.first else { continue }
-            if first == "processes", words.count == 2, let count = Int(words[1]), (1...3).contains(count) {
+            if first == "processes", words.count == 2, let count = Int(words[1]), (1...3).contains(count),
+                !exclusive || count == 1
+            {
                 processes = count
                 continue
             }
-            if first == "exclusive", words.count == 1 {
+            if first == "exclusive", words.count == 1, processes == 1 {
                 exclusive = true
                 continue
             }
@@ -187,6 +189,5 @@ extension CrashScript {
             guard let step = Step(words) else { throw SyntaxError(line: place + 1) }
             lines.append(Line(step, process: process))
         }
-        guard !exclusive || processes == 1 else { throw SyntaxError(line: 1) }
     }
 }
