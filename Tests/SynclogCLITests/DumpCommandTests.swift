@@ -43,6 +43,32 @@ import Testing
         #expect(try must(["dump", "-u", "nothing", "-o", "json"], path).error.isEmpty)
     }
 
+    /// The story: a zone without an entry was looked for in all segments, of which there were thousands.
+    @Test func `the name of a zone is looked for where it was made and nowhere else`() throws {
+        let system = MemoryFileSystem()
+        var options = JournalOptions()
+        options.fileSystem = system
+        options.segmentSize = 16 << 10
+        options.compacts = false
+        let journal = try Journal.create(at: "/j", mode: .exclusive, options: options)
+        while try system.list("/j").count < 60 {
+            _ = try journal.commit { transaction throws(JournalError) in
+                for number in 0..<40 {
+                    let key = EntryKey(
+                        space: .record, zone: 1, name: Array("\(transaction.number) \(number)".utf8))
+                    try transaction.put(
+                        key, value: [0x58, 200] + [UInt8](repeating: UInt8(number), count: 200))
+                }
+            }
+        }
+        journal.close()
+        let opened = try Journal.open(at: "/j", mode: .readOnly, options: options)
+        system.resetCounts()
+        var zones = ZoneNumbers(journal: opened)
+        #expect(try zones.name(of: 1) == nil)
+        #expect(system.counts.opens < 20, "\(system.counts)")
+    }
+
     @Test func `a cursor starts after its entry, at it, or before it`() throws {
         let directory = TemporaryDirectory()
         let path = try filled(directory)

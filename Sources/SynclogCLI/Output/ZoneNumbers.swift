@@ -20,10 +20,10 @@ struct ZoneNumbers {
     /// The name of a zone; nil if its entry is not kept.
     mutating func name(of number: UInt64) throws(JournalError) -> String? {
         if let known = names[number] { return known }
-        // A zone has the number of the commit that made it, so its entry is found there.
+        // A zone has the number of the commit that made it, so its entry is found there. A filter would look for another
+        // one in all that follows.
         do throws(JournalError) {
-            var reader = try journal.read(
-                after: .end(of: number - min(number, 1)), filter: ReadFilter(spaces: [.zone]))
+            var reader = try journal.read(after: .end(of: number - min(number, 1)))
             reader.onDamage = { _ in }
             if number > 0, let commit = try reader.next(), commit.info.number == number {
                 for entry in commit.entries where entry.key.space == .zone { learn(entry, commit: number) }
