@@ -51,9 +51,21 @@ extension Journal {
             carried.append(name)
         }
         try journalErrors { () throws(FileError) in try options.fileSystem.syncDirectory(copy.path) }
+        return try headOfCopy(copy)
+    }
+
+    /// Opens a whole copy, which gives it a live segment and HEAD.
+    private func headOfCopy(_ copy: SegmentDirectory) throws(JournalError) -> JournalHead {
         var opening = options
         opening.compacts = false
-        let opened = try Journal.open(at: copy.path, mode: .shared, options: opening)
+        let opened: Journal
+        do throws(JournalError) {
+            opened = try Journal.open(at: copy.path, mode: .shared, options: opening)
+        } catch {
+            guard case .busy = error else { throw error }
+            // Somebody has it open already: it is theirs.
+            opened = try Journal.open(at: copy.path, mode: .readOnly, options: opening)
+        }
         defer { opened.close() }
         return opened.turn.snapshot().head
     }

@@ -60,6 +60,32 @@ import Testing
         for problem in report.problems { Issue.record("\(problem)") }
     }
 
+    @Test func `a copy that somebody opens before it is acknowledged is left to them`() throws {
+        let system = MemoryFileSystem()
+        var model = JournalModel()
+        var workload = Workload(seed: 70)
+        let made = try Journal.create(at: "/j", options: .test(system))
+        try fill(made, &model, &workload, count: 20)
+        made.close()
+        let holder = Monitor<(any File)?>(nil)
+        let files = system.process { call in
+            if call.path == "/copy/LOCK", call.kind == .lock {
+                holder.withLock { file in
+                    guard file == nil, let lock = try? system.open("/copy/LOCK", .create) else { return }
+                    if (try? lock.tryLock()) == true { file = lock }
+                }
+            }
+            return .goesOn
+        }
+        var options = JournalOptions.test(files, seed: 71)
+        options.lockTimeout = .zero
+        let journal = try Journal.open(at: "/j", options: options)
+        defer { journal.close() }
+        #expect(try journal.snapshot(to: "/copy").commit == model.commits.count)
+        #expect(holder.withLock { $0 != nil })
+        #expect(try Self.commits(of: "/copy", system, mode: .readOnly) == model.commits)
+    }
+
     private static func wrong(
         with error: JournalError?, _ machine: MemoryFileSystem, _ failure: FailureLoop.Failure,
         _ model: JournalModel
@@ -89,9 +115,10 @@ import Testing
     }
 
     private static func commits(
-        of path: String, _ system: MemoryFileSystem, copies: Bool = false
+        of path: String, _ system: MemoryFileSystem, mode: JournalMode = .shared, copies: Bool = false
     ) throws -> [Commit] {
-        let journal = try Journal.open(at: path, options: .test(system, segmentSize: 8 << 10, seed: 69))
+        let journal = try Journal.open(
+            at: path, mode: mode, options: .test(system, segmentSize: 8 << 10, seed: 69))
         defer { journal.close() }
         if copies { _ = try journal.snapshot(to: "/d/copy") }
         return try journal.commits()
