@@ -57,6 +57,25 @@ import Testing
         try expectClean(text, seeds: 90..<91, losses: 4)
     }
 
+    /// The reservation of numbers for relaxed commits rolled, and the sync of the new segment's name failed. The relaxed commit behind it went
+    /// into the old segment all the same, and the next opening began behind the seal.
+    @Test func `the roll behind a reservation fails`() throws {
+        let text = """
+            exclusive
+            fail syncDirectory 5 0
+            relaxed 2
+            put 1
+            relaxed 3
+            sync
+            reopen
+            relaxed 1
+            fail open 13 5
+            sync
+            reopen
+            """
+        try expectClean(text, seeds: 10_211..<10_212, losses: 4)
+    }
+
     /// A mistake of the test's own: a commit failed, a lease got its number, and when a merge had left nothing of that commit the
     /// test took it for the one that failed.
     @Test func `a lease has the number of a commit that failed`() throws {

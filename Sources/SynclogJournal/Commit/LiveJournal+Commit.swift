@@ -93,7 +93,7 @@ extension LiveJournal {
             let head = try head()
             for (request, info) in finished { request.finish(.success(.init(commit: info, head: head))) }
             finished = []
-            try roll()
+            try rollIfFull()
         } catch {
             let failure = error
             needsSession = true
@@ -110,19 +110,6 @@ extension LiveJournal {
         guard let unsynced else { return false }
         let (end, last) = segment.content.withLock { ($0.end, $0.lastCommit) }
         return unsynced.lastCommit - last >= 1000 || unsynced.end - end >= UInt64(Self.groupSizeMax)
-    }
-
-    /// Rolls if it is time.
-    ///
-    /// What was acknowledged is safe whether or not this succeeds, and a full disk may have
-    /// room again later: it is tried again after a reload.
-    private func roll() throws(JournalError) {
-        do throws(JournalError) {
-            try rollIfFull()
-        } catch {
-            if case .durabilityUnknown = error { throw error }
-            mustReload = true
-        }
     }
 
     private struct Group {
@@ -302,6 +289,8 @@ extension LiveJournal {
         _ = run([request])
         if case .failure(let error) = request.outcome { throw error }
         reservedThrough = through
+        // The roll behind it may have failed.
+        try beginWriting()
     }
 
     /// Syncs relaxed commits.
@@ -332,7 +321,7 @@ extension LiveJournal {
         guard !group.encoder.isEmpty else { return }
         do throws(JournalError) {
             try write(&group, in: try live, sync: true, state)
-            try roll()
+            try rollIfFull()
         } catch {
             if case .durabilityUnknown = error { poison = error }
             throw error

@@ -66,7 +66,7 @@ final class Turn: Sendable {
 
     /// Gives the turn back with the requests that have their outcome, and those that go to the front of the queue again.
     private func giveBack(done: ArraySlice<CommitRequest> = [], rest: [CommitRequest] = []) {
-        let snapshot = try? owned.live.snapshot()
+        let snapshot = owned.live.isHalfLoaded ? nil : try? owned.live.snapshot()
         let rolled = owned.live.rolled
         owned.live.rolled = false
         state.withLock { state in

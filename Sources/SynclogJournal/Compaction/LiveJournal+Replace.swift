@@ -64,16 +64,4 @@ extension LiveJournal {
             for name in try fileSystem.list(folder).sorted() { try fileSystem.remove(folder + "/" + name) }
         }
     }
-
-    /// Seals the live segment, if it has commits, so that it can be merged.
-    func rollNow() throws(JournalError) {
-        try beginWriting()
-        defer { endWriting() }
-        try syncRelaxed()
-        let segment = try live
-        guard segment.content.withLock({ $0.lastCommit }) > segment.header.previousLast else { return }
-        try seal(segment)
-        try startSegment(after: segment)
-        try writeHead()
-    }
 }

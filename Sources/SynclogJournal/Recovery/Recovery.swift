@@ -2,9 +2,12 @@
 extension LiveJournal {
     /// Loads the journal for writing and brings its end in order.
     func loadForWriting() throws(JournalError) {
-        cache.removeAll()
-        recoveryPending = false
+        try loading { () throws(JournalError) in try loadAndRecover() }
         mustReload = false
+    }
+
+    private func loadAndRecover() throws(JournalError) {
+        recoveryPending = false
         let segment = try openLast(writing: true)
         let size = try journalErrors { () throws(FileError) in try segment.file.status() }.size
         let fileSystem = options.fileSystem

@@ -55,14 +55,45 @@ extension LiveJournal {
         segment.content.withLock { $0.clock = content.clock }
     }
 
-    /// Seals the live segment if it has reached its size, and starts the next one.
+    /// Seals the live segment and starts the next one.
+    ///
+    /// When that fails, the next one may be there though this handle does not know it, and whoever comes next begins in it: so the
+    /// handle looks again before it writes, or, where a sync failed, writes no more.
+    private func roll(_ segment: OpenSegment) throws(JournalError) {
+        do throws(JournalError) {
+            try seal(segment)
+            try startSegment(after: segment)
+            try writeHead()
+        } catch {
+            mustReload = true
+            if case .durabilityUnknown = error { poison = error }
+            throw error
+        }
+    }
+
+    /// Rolls if the live segment has reached its size.
+    ///
+    /// What was acknowledged is safe whether or not this succeeds, and a full disk may have room again later: it is tried again
+    /// after a reload.
     func rollIfFull() throws(JournalError) {
         let segment = try live
         let (end, last) = segment.content.withLock { ($0.end, $0.lastCommit) }
         guard unsynced == nil, end >= UInt64(segmentSize), last > segment.header.previousLast else { return }
-        try seal(segment)
-        try startSegment(after: segment)
-        try writeHead()
-        rolled = true
+        do throws(JournalError) {
+            try roll(segment)
+            rolled = true
+        } catch {
+            if case .durabilityUnknown = error { throw error }
+        }
+    }
+
+    /// Seals the live segment, if it has commits, so that it can be merged.
+    func rollNow() throws(JournalError) {
+        try beginWriting()
+        defer { endWriting() }
+        try syncRelaxed()
+        let segment = try live
+        guard segment.content.withLock({ $0.lastCommit }) > segment.header.previousLast else { return }
+        try roll(segment)
     }
 }

@@ -27,6 +27,8 @@ final class LiveJournal {
     var needsSession = true
     /// Whether the files may no longer be what this handle knows of them.
     var mustReload = false
+    /// Whether a load is under way or failed in the middle: what is here is neither to be shown nor to be gone on from.
+    private(set) var isHalfLoaded = false
     /// The content of a note about a recovery, for the next commit.
     var recoveryNote: [UInt8]?
     /// The size in bytes of the live file.
@@ -62,6 +64,15 @@ final class LiveJournal {
     }
 
     func setLive(_ segment: OpenSegment) { opened = segment }
+
+    /// Runs a body that makes all that is known of the files anew.
+    func loading(_ body: () throws(JournalError) -> Void) throws(JournalError) {
+        cache.removeAll()
+        mustReload = true
+        isHalfLoaded = true
+        try body()
+        isHalfLoaded = false
+    }
 
     var segmentSize: Int {
         min(options.segmentSize ?? (mode == .exclusive ? 64 << 20 : 1 << 20), FormatLimits.segmentSizeMax)
@@ -182,6 +193,10 @@ final class LiveJournal {
 
     /// Loads everything that is provably durable, without changing a file.
     func loadForReading() throws(JournalError) {
+        try loading { () throws(JournalError) in try loadWhatIsProven() }
+    }
+
+    private func loadWhatIsProven() throws(JournalError) {
         var attempts = 0
         while true {
             let pending: Bool
@@ -260,15 +275,13 @@ final class LiveJournal {
         let segment = try live
         let newest = try readHead(segment.header.journal)
         let sameDirectory = try directory.inode() == inode
-        if let slot, let newest, newest == slot, !recoveryPending, sameDirectory { return }
-        if let slot, let newest, sameDirectory, newest.counter > slot.counter,
+        if let slot, let newest, newest == slot, !recoveryPending, sameDirectory, !isHalfLoaded { return }
+        if let slot, let newest, sameDirectory, newest.counter > slot.counter, !isHalfLoaded,
             try advance(to: newest, in: segment)
         {
             recoveryPending = false
             return
         }
-        cache.removeAll()
-        mustReload = true
         try loadForReading()
     }
 
