@@ -72,7 +72,8 @@ final class SweepState: Sendable {
 
     init(_ test: CrashTest) {
         self.test = test
-        world = CrashWorld(bug: test.bug, exclusive: test.script.exclusive, clock: ManualClock())
+        world = CrashWorld(
+            bug: test.bug, exclusive: test.script.exclusive, goesOn: test.seed % 2 == 0, clock: ManualClock())
         generator = Monitor(SeededGenerator(seed: test.seed &* 31 &+ 7))
         scheduler = ProcessScheduler(count: test.script.processes, seed: test.seed &* 17 &+ 3)
     }

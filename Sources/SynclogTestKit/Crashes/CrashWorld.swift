@@ -15,6 +15,8 @@ struct CrashWorld: Sendable {
 
     var bug: PlantedBug?
     var exclusive: Bool
+    /// Whether programs go on with their journal after an error; the others open it again.
+    var goesOn: Bool
     var clock: ManualClock
 
     /// The options of one opening.
@@ -79,17 +81,25 @@ final class ScriptRunner {
         }
     }
 
-    /// Does one step; what fails is left undone, as a program would, and the journal opened again.
+    /// Does one step; what fails is left undone, as a program would.
     func perform(_ step: CrashScript.Step) {
         if !isAlive { restart() }
         do {
             try act(step)
         } catch {
-            // Programs close and open after an error; one that was killed starts anew.
-            journal?.close()
-            journal = nil
+            // After a sync that failed everybody has to open anew.
+            if case .durabilityUnknown? = error as? JournalError {
+                close()
+            } else if !world.goesOn {
+                close()
+            }
         }
         if !isAlive { restart() }
+    }
+
+    private func close() {
+        journal?.close()
+        journal = nil
     }
 
     private func restart() {
