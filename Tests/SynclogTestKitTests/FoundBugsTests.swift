@@ -76,6 +76,23 @@ import Testing
         try expectClean(text, seeds: 10_211..<10_212, losses: 4)
     }
 
+    /// The first mending of that looked again after the roll and went on above the reservation without making another one.
+    @Test func `a reservation is made again when its roll failed`() throws {
+        let text = """
+            exclusive
+            relaxed 3
+            sync
+            relaxed 3
+            fail open 13 5
+            sync
+            reopen
+            relaxed 1
+            fail syncData 5 1
+            sync
+            """
+        try expectClean(text, seeds: 40_235..<40_236, losses: 4)
+    }
+
     /// A mistake of the test's own: a commit failed, a lease got its number, and when a merge had left nothing of that commit the
     /// test took it for the one that failed.
     @Test func `a lease has the number of a commit that failed`() throws {
@@ -99,5 +116,26 @@ import Testing
             compact-all
             """
         try expectClean(text, seeds: 10_017..<10_018, losses: 4)
+    }
+
+    /// The same with a lease that the follower took by itself.
+    @Test func `a follower's lease has the number of a commit that failed`() throws {
+        let text = """
+            delete 3
+            fail write 4 1
+            put 1
+            reopen
+            follow
+            put 1
+            delete 2
+            put 1
+            put 3
+            follow
+            fail write 28 0
+            delete 2
+            compact
+            follow
+            """
+        try expectClean(text, seeds: 20_154..<20_155, losses: 4)
     }
 }

@@ -277,20 +277,22 @@ extension LiveJournal {
     /// Makes sure that relaxed commits have numbers that no later open hands out again.
     private func reserve(_ count: Int) throws(JournalError) {
         guard mode == .exclusive else { throw .relaxedNeedsExclusive }
-        guard nextNumber + UInt64(count) > reservedThrough, options.rules.reservesNumbers else { return }
-        // One more for the commit that makes the reservation.
-        let through = nextNumber + max(Self.reserveStep, UInt64(count) + 1)
-        var value = CBORWriter()
-        value.unsigned(through)
-        let bytes = value.bytes
-        let request = CommitRequest { transaction throws(JournalError) in
-            try transaction.put(EntryKey(space: .reserve, name: []), value: bytes)
+        guard options.rules.reservesNumbers else { return }
+        while nextNumber + UInt64(count) > reservedThrough {
+            // One more for the commit that makes the reservation.
+            let through = nextNumber + max(Self.reserveStep, UInt64(count) + 1)
+            var value = CBORWriter()
+            value.unsigned(through)
+            let bytes = value.bytes
+            let request = CommitRequest { transaction throws(JournalError) in
+                try transaction.put(EntryKey(space: .reserve, name: []), value: bytes)
+            }
+            _ = run([request])
+            if case .failure(let error) = request.outcome { throw error }
+            reservedThrough = through
+            // If the roll behind it failed this handle has to look again; then numbers go on above the reservation.
+            try beginWriting()
         }
-        _ = run([request])
-        if case .failure(let error) = request.outcome { throw error }
-        reservedThrough = through
-        // The roll behind it may have failed.
-        try beginWriting()
     }
 
     /// Syncs relaxed commits.

@@ -1,6 +1,8 @@
 internal import SynclogJournal
 
 extension CrashOracle {
+    private static let uncertainMax = 4
+
     /// A commit's entries that are the caller's, not the journal's own.
     static func own(_ commit: Commit) -> [Entry] {
         commit.entries.filter { $0.key.space == .record || $0.key.space == .zone }
@@ -12,8 +14,8 @@ extension CrashOracle {
         var reader = try journal.read()
         var commits: [Commit] = []
         while let commit = try reader.next() { commits.append(commit) }
-        let present = try checkCommits(commits, consistentFrom)
-        try checkState(journal, present)
+        let (present, uncertain) = try checkCommits(commits, consistentFrom)
+        try checkState(journal, present, uncertain)
         try checkPromises(journal)
         let report = try journal.verify()
         if let damage = report.damages.first {
@@ -26,8 +28,11 @@ extension CrashOracle {
     }
 
     /// Every commit is one that was issued, follows the one it was decided on, and no acknowledged one is missing.
-    /// - Returns: What is in the journal, by number.
-    private func checkCommits(_ commits: [Commit], _ consistentFrom: UInt64) throws -> [UInt64: [Entry]] {
+    /// - Returns: What is in the journal, by number, and the numbers of which it is not known whose they are.
+    private func checkCommits(
+        _ commits: [Commit], _ consistentFrom: UInt64
+    ) throws -> (present: [UInt64: [Entry]], uncertain: [UInt64]) {
+        var uncertain: [UInt64] = []
         var present: [UInt64: [Entry]] = [:]
         var last: UInt64 = 0
         for commit in commits {
@@ -41,12 +46,10 @@ extension CrashOracle {
                 if !own.isEmpty, known == nil {
                     throw CrashFinding(reason: "compacted commit \(number) holds what nobody issued")
                 }
-                // Without entries it may be any of those that had its number, or a floor that a merge raised; all that
-                // it held is superseded.
-                let isOpen =
-                    own.isEmpty
-                    && (candidates.count > 1 || commit.entries.contains { $0.key.space == .floor })
-                present[number] = isOpen ? [] : known?.entries ?? []
+                // Without entries it may be any of those that had its number, or the journal's own, which got the number of
+                // one that failed; all that it held is superseded.
+                present[number] = own.isEmpty && candidates.count > 1 ? [] : known?.entries ?? []
+                if own.isEmpty, known != nil, acknowledged[number] == nil { uncertain.append(number) }
             } else if !own.isEmpty {
                 let same = candidates.filter { $0.entries == own }
                 guard !same.isEmpty else {
@@ -72,7 +75,25 @@ extension CrashOracle {
                 throw CrashFinding(reason: "acknowledged commit \(number) is \(what); the head is \(last)")
             }
         }
-        return present
+        return (present, uncertain)
+    }
+
+    /// The state is what the commits say, whichever of the uncertain ones are those that were issued.
+    private func checkState(
+        _ journal: Journal, _ present: [UInt64: [Entry]], _ uncertain: [UInt64]
+    ) throws {
+        let uncertain = uncertain.suffix(Self.uncertainMax)
+        for choice in 0..<(1 << uncertain.count) {
+            var chosen = present
+            for (place, number) in uncertain.enumerated() where choice >> place & 1 == 1 {
+                chosen[number] = []
+            }
+            do {
+                return try checkState(journal, chosen)
+            } catch {
+                if choice + 1 == 1 << uncertain.count { throw error }
+            }
+        }
     }
 
     /// The newest version of every key is the one that the commits say, and only what may be forgotten is.

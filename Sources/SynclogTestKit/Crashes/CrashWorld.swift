@@ -260,12 +260,7 @@ final class ScriptRunner {
         let copy = try Journal.open(at: CrashWorld.followerPath, mode: .readOnly, options: options())
         let head = try copy.head().commit
         copy.close()
-        let oracle = oracle
         let committed = try source.commit { transaction throws(JournalError) -> Int64 in
-            // Its number may be one that a commit had which failed.
-            let commit = CrashOracle.Issued(
-                number: transaction.number, previous: transaction.previous, entries: [])
-            _ = oracle.withLock { $0.issue(commit) }
             let until = transaction.clock + Int64(days) * CrashWorld.day
             try transaction.put(
                 Lease.key(CrashWorld.holder), value: Lease(kind: .replica, commit: head, until: until).value
