@@ -138,4 +138,12 @@ import Testing
             """
         try expectClean(text, seeds: 20_154..<20_155, losses: 4)
     }
+
+    /// And with a deletion whose sync failed: it was there all the same, and a merge forgot it with what it deleted.
+    @Test func `a deletion that nobody acknowledged is forgotten`() throws {
+        try expectClean(
+            "put 3\nfail syncData 5 1\nput 2\ndelete 2\nfollow\nlease 46\ndelete 3\nput 2\nput 2\nput 3\nage 64\nput 1\n"
+                + "compact-all\nput 1\nfollow\nkill 9\ncompact-all",
+            seeds: 100_197..<100_198, losses: 4)
+    }
 }

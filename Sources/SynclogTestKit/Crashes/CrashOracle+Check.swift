@@ -1,7 +1,7 @@
 internal import SynclogJournal
 
 extension CrashOracle {
-    private static let uncertainMax = 4
+    private static let choicesMax = 512
 
     /// A commit's entries that are the caller's, not the journal's own.
     static func own(_ commit: Commit) -> [Entry] {
@@ -14,8 +14,8 @@ extension CrashOracle {
         var reader = try journal.read()
         var commits: [Commit] = []
         while let commit = try reader.next() { commits.append(commit) }
-        let (present, uncertain) = try checkCommits(commits, consistentFrom)
-        try checkState(journal, present, uncertain)
+        let present = try checkCommits(commits, consistentFrom)
+        try checkState(journal, present, consistentFrom)
         try checkPromises(journal)
         let report = try journal.verify()
         if let damage = report.damages.first {
@@ -28,11 +28,8 @@ extension CrashOracle {
     }
 
     /// Every commit is one that was issued, follows the one it was decided on, and no acknowledged one is missing.
-    /// - Returns: What is in the journal, by number, and the numbers of which it is not known whose they are.
-    private func checkCommits(
-        _ commits: [Commit], _ consistentFrom: UInt64
-    ) throws -> (present: [UInt64: [Entry]], uncertain: [UInt64]) {
-        var uncertain: [UInt64] = []
+    /// - Returns: What is in the journal, by number, as far as it is certain.
+    private func checkCommits(_ commits: [Commit], _ consistentFrom: UInt64) throws -> [UInt64: [Entry]] {
         var present: [UInt64: [Entry]] = [:]
         var last: UInt64 = 0
         for commit in commits {
@@ -46,10 +43,7 @@ extension CrashOracle {
                 if !own.isEmpty, known == nil {
                     throw CrashFinding(reason: "compacted commit \(number) holds what nobody issued")
                 }
-                // Without entries it may be any of those that had its number, or the journal's own, which got the number of
-                // one that failed; all that it held is superseded.
-                present[number] = own.isEmpty && candidates.count > 1 ? [] : known?.entries ?? []
-                if own.isEmpty, known != nil, acknowledged[number] == nil { uncertain.append(number) }
+                if !own.isEmpty { present[number] = known?.entries ?? [] }
             } else if !own.isEmpty {
                 let same = candidates.filter { $0.entries == own }
                 guard !same.isEmpty else {
@@ -75,23 +69,30 @@ extension CrashOracle {
                 throw CrashFinding(reason: "acknowledged commit \(number) is \(what); the head is \(last)")
             }
         }
-        return (present, uncertain)
+        return present
     }
 
-    /// The state is what the commits say, whichever of the uncertain ones are those that were issued.
+    /// The state is what the commits say, whatever became of those that a merge left nothing of.
+    ///
+    /// If such a commit was never acknowledged, nobody can say whether it was there, or which of several that had its number;
+    /// all that it held is superseded or forgotten.
     private func checkState(
-        _ journal: Journal, _ present: [UInt64: [Entry]], _ uncertain: [UInt64]
+        _ journal: Journal, _ present: [UInt64: [Entry]], _ consistentFrom: UInt64
     ) throws {
-        let uncertain = uncertain.suffix(Self.uncertainMax)
-        for choice in 0..<(1 << uncertain.count) {
+        let uncertain = issued.filter { number, _ in number <= consistentFrom && present[number] == nil }
+            .sorted { $0.key < $1.key }.map { ($0.key, $0.value.map(\.entries) + [[]]) }
+        let count = uncertain.reduce(1) { min($0 * $1.1.count, Self.choicesMax) }
+        for choice in 0..<count {
             var chosen = present
-            for (place, number) in uncertain.enumerated() where choice >> place & 1 == 1 {
-                chosen[number] = []
+            var rest = choice
+            for (number, candidates) in uncertain {
+                chosen[number] = candidates[rest % candidates.count]
+                rest /= candidates.count
             }
             do {
                 return try checkState(journal, chosen)
             } catch {
-                if choice + 1 == 1 << uncertain.count { throw error }
+                if choice + 1 == count { throw error }
             }
         }
     }
