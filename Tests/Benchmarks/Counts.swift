@@ -69,7 +69,7 @@ struct Counts {
         tell("delta-files", "opened by a delta of 100", Double(after.opens - before.opens), limit: 0)
         tell(
             "delta-bytes", "read by a delta of 100", Double(after.bytesRead - before.bytesRead),
-            limit: 43_000)
+            limit: 50_000)
 
         let all = try engine.walk(after: 0)
         try tell("scan-allocations", "per entry", limit: 0.015, of: all.count) {
