@@ -88,11 +88,8 @@ final class ScriptRunner {
             try act(step)
         } catch {
             // After a sync that failed everybody has to open anew.
-            if case .durabilityUnknown? = error as? JournalError {
-                close()
-            } else if !world.goesOn {
-                close()
-            }
+            let isUnknown = if case .durabilityUnknown? = error as? JournalError { true } else { false }
+            if isUnknown || !world.goesOn { close() }
         }
         if !isAlive { restart() }
     }
@@ -258,17 +255,17 @@ final class ScriptRunner {
             try files.status(CrashWorld.followerPath) != nil
         else { return }
         let copy = try Journal.open(at: CrashWorld.followerPath, mode: .readOnly, options: options())
-        let head = try copy.head().commit
+        let commit = try copy.head().commit
         copy.close()
         let committed = try source.commit { transaction throws(JournalError) -> Int64 in
             let until = transaction.clock + Int64(days) * CrashWorld.day
             try transaction.put(
-                Lease.key(CrashWorld.holder), value: Lease(kind: .replica, commit: head, until: until).value
+                Lease.key(CrashWorld.holder), value: Lease(kind: .replica, commit: commit, until: until).value
             )
             return until
         }
         guard isAlive, let number = committed.commit?.number else { return }
-        let promise = CrashOracle.Promise(made: number, commit: head, until: committed.result)
+        let promise = CrashOracle.Promise(made: number, commit: commit, until: committed.result)
         oracle.withLock { $0.promise(promise) }
     }
 
