@@ -33,17 +33,17 @@ package struct CBORScanner: ~Escapable {
             offset += 1
             return (major, UInt64(low))
         }
+        if low == 24, end - offset > 1 {
+            defer { offset += 2 }
+            return (major, UInt64(bytes[offset + 1]))
+        }
         return (major, try longValue(low))
     }
 
     private mutating func longValue(_ low: UInt8) throws(CBORError) -> UInt64 {
-        guard low <= 27 else { throw error() }
-        let count = 1 << Int(low - 24)
-        guard end - offset > count else { throw error() }
-        var value: UInt64 = 0
-        for place in 1...count { value = value << 8 | UInt64(bytes[offset + place]) }
-        offset += 1 + count
-        return value
+        guard let number = bytes.headNumber(low, at: offset + 1, before: end) else { throw error() }
+        offset += 1 + number.size
+        return number.value
     }
 
     mutating func expect(_ major: CBORMajor) throws(CBORError) -> UInt64 {
@@ -136,6 +136,22 @@ package struct CBORScanner: ~Escapable {
 }
 
 extension Span<UInt8> {
+    /// The number that a head with these low bits has at a place, and its size; nil without one before the end.
+    @inline(__always)
+    func headNumber(_ low: UInt8, at place: Int, before end: Int) -> (value: UInt64, size: Int)? {
+        guard (24...27).contains(low) else { return nil }
+        let size = 1 << Int(low - 24)
+        guard place + size <= end else { return nil }
+        let value: UInt64 =
+            switch size {
+            case 1: UInt64(self[place])
+            case 2: UInt64(unsafe bytes.unsafeLoadUnaligned(fromByteOffset: place, as: UInt16.self).bigEndian)
+            case 4: UInt64(unsafe bytes.unsafeLoadUnaligned(fromByteOffset: place, as: UInt32.self).bigEndian)
+            default: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self).bigEndian
+            }
+        return (value, size)
+    }
+
     /// Whether all bytes are below 0x80.
     package var isASCII: Bool {
         var place = 0

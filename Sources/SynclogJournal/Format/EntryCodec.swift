@@ -115,17 +115,19 @@ struct PayloadParser: ~Escapable {
             offset += 1
             return (first >> 5, UInt64(low))
         }
+        if low == 24, raw.count - offset > 1 {
+            defer { offset += 2 }
+            return (first >> 5, UInt64(raw[offset + 1]))
+        }
         return (first >> 5, try longHead(low))
     }
 
     private mutating func longHead(_ low: UInt8) throws(CBORError) -> UInt64 {
-        guard low <= 27 else { throw CBORError(offset: offset) }
-        let count = 1 << Int(low - 24)
-        guard raw.count - offset > count else { throw CBORError(offset: offset) }
-        var value: UInt64 = 0
-        for place in offset + 1...offset + count { value = value << 8 | UInt64(raw[place]) }
-        offset += 1 + count
-        return value
+        guard let number = raw.headNumber(low, at: offset + 1, before: raw.count) else {
+            throw CBORError(offset: offset)
+        }
+        offset += 1 + number.size
+        return number.value
     }
 
     @inline(__always)

@@ -174,19 +174,20 @@ final class IndexPart: Sendable {
         }
     }
 
-    /// The rows of a fingerprint, newest first.
-    func rows(of probe: KeyProbe) throws(JournalError) -> [KeyRow] {
-        guard try mayContain(probe) else { return [] }
-        let fingerprint = probe.fingerprint
-        var rows: [KeyRow] = []
-        var place = try firstKey(reaching: fingerprint)
+    /// The first thing that a body finds at the rows of a fingerprint, which come newest first.
+    @inline(__always)
+    func first<Found>(
+        of probe: KeyProbe, _ find: (KeyRow) throws(JournalError) -> Found?
+    ) throws(JournalError) -> Found? {
+        guard try mayContain(probe) else { return nil }
+        var place = try firstKey(reaching: probe.fingerprint)
         while place < keyCount {
             let row = try key(place)
-            guard row.fingerprint == fingerprint else { break }
-            rows.append(row)
+            guard row.fingerprint == probe.fingerprint else { return nil }
+            if let found = try find(row) { return found }
             place += 1
         }
-        return rows
+        return nil
     }
 
     /// The number of the first key row at or above a fingerprint.

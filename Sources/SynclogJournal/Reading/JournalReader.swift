@@ -138,6 +138,8 @@ public struct JournalReader {
         _ body: (CommitPlace, EntryPlace) -> Bool
     ) throws(JournalError) -> Bool {
         var current: CommitPlace?
+        // Neighbours mostly have one zone and one space, about which sets need not be asked again.
+        var known: (space: Space, zone: UInt64, passes: Bool)?
         var parser = PayloadParser(raw)
         do throws(CBORError) {
             while !parser.isAtEnd {
@@ -145,7 +147,12 @@ public struct JournalReader {
                 case .commit(let commit): current = commit
                 case .entry(let entry):
                     guard let commit = current else { throw CBORError(offset: 0) }
-                    if isWanted(entry, of: commit), !body(commit, entry) { return false }
+                    if known?.space != entry.space || known?.zone != entry.zone {
+                        let passes = passes(space: entry.space, zone: entry.zone)
+                        known = (entry.space, entry.zone, passes)
+                    }
+                    guard known?.passes == true, isWanted(entry, of: commit) else { continue }
+                    if !body(commit, entry) { return false }
                 }
             }
         } catch {
@@ -287,11 +294,12 @@ public struct JournalReader {
         return (commits, goesOn)
     }
 
+    /// Whether place and time of an entry are asked for; its space and zone are looked at elsewhere.
     @inline(__always)
     private func isWanted(_ entry: EntryPlace, of commit: CommitPlace) -> Bool {
         let place = JournalPosition(commit: commit.number, index: entry.index)
         return commit.number <= snapshot.proven && (backward ? place < position : place > position)
-            && passes(space: entry.space, zone: entry.zone) && filter.wall?.contains(commit.wall) ?? true
+            && filter.wall?.contains(commit.wall) ?? true
     }
 
     /// Takes a block's commits, joining a commit that lies in several blocks.

@@ -102,22 +102,22 @@ final class JournalSnapshot: Sendable {
         let probe = KeyProbe(key)
         for segment in segments.reversed() {
             let open = try segment.open()
-            let (parts, rows, damage) = open.content.withLock { content in
-                (
+            let (parts, rows) = try open.content.withLock { content throws(JournalError) in
+                // A newer version may lie in the damage: no answer is better than an old one.
+                if let damage = content.damage { throw .corrupted(damage) }
+                return (
                     content.parts,
-                    content.tail.rows(of: probe.fingerprint).map { ($0, content.tail.blocks[Int($0.block)]) },
-                    content.damage
+                    content.tail.rows(of: probe.fingerprint).map { ($0, content.tail.blocks[Int($0.block)]) }
                 )
             }
-            // A newer version may lie in the damage: no answer is better than an old one.
-            if let damage { throw .corrupted(damage) }
             for (row, block) in rows {
                 if let found = try look(row, block, open, key) { return found }
             }
             for part in parts.reversed() {
-                for row in try part.rows(of: probe) {
-                    if let found = try look(row, try part.block(Int(row.block)), open, key) { return found }
+                let found = try part.first(of: probe) { row throws(JournalError) in
+                    try look(row, try part.block(Int(row.block)), open, key)
                 }
+                if let found { return found }
             }
         }
         return nil
@@ -169,9 +169,11 @@ final class JournalSnapshot: Sendable {
     /// Whether a segment holds a put of a key, the newest one or not.
     func holds(_ key: EntryKey, _ probe: KeyProbe, in open: OpenSegment) throws(JournalError) -> Bool {
         for part in open.content.withLock({ $0.parts }) {
-            for row in try part.rows(of: probe) where row.place & KeyRow.tombstone == 0 {
-                if try look(row, try part.block(Int(row.block)), open, key) != nil { return true }
+            let found = try part.first(of: probe) { row throws(JournalError) in
+                row.place & KeyRow.tombstone == 0
+                    ? try look(row, try part.block(Int(row.block)), open, key) : nil
             }
+            if found != nil { return true }
         }
         return false
     }

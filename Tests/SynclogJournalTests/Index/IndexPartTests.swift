@@ -44,7 +44,13 @@ import Testing
         asked.formUnion([0, .max, generator.next(), generator.next()])
         for fingerprint in asked {
             let expected = all.filter { $0.fingerprint == fingerprint }.sorted(by: KeyRow.order)
-            #expect(try part.rows(of: KeyProbe(fingerprint)) == expected)
+            var found: [KeyRow] = []
+            _ = try part.first(of: KeyProbe(fingerprint)) { row -> Never? in
+                found.append(row)
+                return nil
+            }
+            #expect(found == expected)
+            #expect(try part.first(of: KeyProbe(fingerprint)) { $0 } == expected.first)
         }
     }
 }
