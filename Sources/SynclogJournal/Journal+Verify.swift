@@ -159,7 +159,11 @@ struct SegmentCheck {
     var chain: UInt32
     /// Whether a missing or wrong seal is damage.
     var mustBeSealed = false
+    /// What lies between one index frame and the next; an index covers the last ones, that of a seal all.
+    private var parts: [IndexContent] = []
+    /// What lies behind the last index frame.
     private var tail = TailIndex()
+    private var lastBlock: BlockHeader?
     private var footer: SegmentFooter?
     /// Where the last index frame begins.
     private var index: UInt64 = 0
@@ -198,7 +202,7 @@ struct SegmentCheck {
                 end = scanner.offset
             case .index:
                 index = scanner.frameOffset
-                check(index: index, end: scanner.offset)
+                try check(index: index, end: scanner.offset)
                 // The index of a seal has a filler before it.
                 if scanner.frameOffset == end { end = scanner.offset }
             case .filler:
@@ -224,12 +228,7 @@ struct SegmentCheck {
             }
         }
         result.sealed = footer != nil
-        if header.generation > 0, tail.blocks.isEmpty { chain = footer?.chain ?? chain }
-        // The last commit stays behind a first block that cannot be.
-        result.commits = tail.blocks.first.map { $0.firstCommit...max($0.firstCommit, lastCommit) }
-        result.entries = Int(tail.entryCount)
-        result.blocks = tail.blocks.count
-        result.rawBytes = tail.blocks.reduce(0) { $0 + UInt64($1.rawSize) }
+        if header.generation > 0, result.blocks == 0 { chain = footer?.chain ?? chain }
         if let footer { try check(footer) } else if !isLast { checkUnsealed(limit) }
         if let slot {
             try checkEnd(slot, size: size)
@@ -239,27 +238,59 @@ struct SegmentCheck {
     }
 
     private mutating func take(_ block: BlockHeader, _ raw: [UInt8], at offset: UInt64) {
-        let continues = tail.blocks.last.map { !$0.endsBefore(block.firstCommit) } ?? false
+        let continues = lastBlock.map { $0.lastCommit >= block.firstCommit } ?? false
         if block.firstCommit < lastCommit || (block.firstCommit == lastCommit && !continues) {
             report(offset, "commits do not rise", block.firstCommit...block.lastCommit)
         }
         do throws(CBORError) {
             try tail.add(block, at: offset, raw: raw.span)
+            lastBlock = block
             lastCommit = block.lastCommit
             chain = block.checksum
+            // The last commit stays behind a first block that cannot be.
+            let first = result.commits?.lowerBound ?? block.firstCommit
+            result.commits = first...max(first, lastCommit)
+            result.entries += Int(block.entryCount)
+            result.blocks += 1
+            result.rawBytes += UInt64(block.rawSize)
         } catch {
             report(offset, "block holds no valid entries", block.firstCommit...block.lastCommit)
         }
     }
 
-    private mutating func check(index offset: UInt64, end: UInt64) {
+    private mutating func check(index offset: UInt64, end: UInt64) throws(JournalError) {
+        parts.append(IndexContent(tail))
+        tail.removeAll()
         do throws(JournalError) {
             let part = try IndexPart(file: file, salt: header.salt, offset: offset + 8, budget: PageBudget())
             if part.end != end { report(offset, "index frame does not have the size of its pages") }
             try part.verify()
+            // Where blocks are damaged, what an index should say is not known.
+            guard damages.isEmpty else { return }
+            if try !agrees(part) { report(offset + 8, "index does not agree with the blocks") }
         } catch {
-            if case .corrupted(let damage) = error { damages.append(damage) }
+            guard case .corrupted(let damage) = error else { throw error }
+            damages.append(damage)
         }
+    }
+
+    /// Whether an index is, byte by byte, the one of the blocks between its first one and itself.
+    private func agrees(_ part: IndexPart) throws(JournalError) -> Bool {
+        guard part.blockCount > 0 else { return parts.allSatisfy { $0.blocks.isEmpty } }
+        let start = try part.block(0).offset
+        guard let first = parts.firstIndex(where: { $0.blocks.first?.offset == start }) else { return false }
+        var content = parts[first]
+        for other in parts[(first + 1)...] { content.append(other) }
+        content.finish()
+        let pages = IndexPages(content, salt: header.salt, offset: part.offset, earlier: part.earlier)
+        guard pages.count == part.layout.pageCount else { return false }
+        for number in 0..<pages.count {
+            var page: [UInt8] = []
+            pages.append(number, to: &page)
+            let place = part.offset + UInt64(number * IndexLayout.page)
+            if try file.bytes(at: place, count: IndexLayout.page) != page { return false }
+        }
+        return true
     }
 
     private mutating func check(_ footer: SegmentFooter) throws(JournalError) {
@@ -268,25 +299,15 @@ struct SegmentCheck {
         // The last commits of a merged segment may hold nothing any more.
         if header.generation > 0 { lastCommit = max(lastCommit, footer.lastCommit) }
         guard footer.lastCommit == lastCommit, footer.blocksEnd == end, footer.chain == chain,
-            Int(footer.blockCount) == tail.blocks.count, footer.entryCount == tail.entryCount
+            Int(footer.blockCount) == result.blocks, Int(footer.entryCount) == result.entries
         else { return report(place, "footer does not agree with the blocks") }
         guard footer.blockCount > 0 else { return }
         guard footer.indexOffset == index + 8 else { return report(place, "footer names another index") }
         let rootPage = try file.bytes(at: footer.indexOffset, count: IndexLayout.rootSize)
         guard rootPage == footer.root else { return report(place, "footer does not repeat the index's root") }
-        let found: IndexContent
-        do throws(JournalError) {
-            found = try IndexPart(
-                file: file, salt: header.salt, offset: footer.indexOffset, budget: PageBudget()
-            ).content()
-        } catch {
-            guard case .corrupted(let damage) = error else { throw error }
-            return damages.append(damage)
+        if rootPage.word32(at: 40) != footer.blockCount {
+            report(footer.indexOffset, "index does not cover all blocks")
         }
-        var rebuilt = IndexContent()
-        rebuilt.append(IndexContent(tail))
-        rebuilt.finish()
-        if found != rebuilt { report(footer.indexOffset, "index does not agree with the blocks") }
     }
 
     private mutating func checkUnsealed(_ limit: UInt64?) {
@@ -317,9 +338,4 @@ struct SegmentCheck {
             && slot.end + 8 + UInt64(bytes.word32(at: 4)) == size
         if !isFiller { tailBytes = size - slot.end }
     }
-}
-
-extension BlockRow {
-    /// Whether all its commits end before a commit.
-    fileprivate func endsBefore(_ commit: UInt64) -> Bool { lastCommit < commit }
 }
