@@ -18,6 +18,8 @@ public struct CommitTransaction {
     private(set) var bounds: [Int] = []
     /// The zones with records in it, in order.
     private(set) var zones: [UInt64] = []
+    /// Whether records are put in it; what only deletes or keeps order may use the ballast of a full disk.
+    private(set) var putsRecords = false
     /// The newest entry of each key, for later transactions of the same group.
     private(set) var newest: [EntryKey: Entry] = [:]
 
@@ -82,6 +84,7 @@ public struct CommitTransaction {
         bounds.append(items.bytes.count)
         if key.space == .record {
             include(zone: key.zone)
+            if operation == .put { putsRecords = true }
             try Self.check("zones in a commit", zones.count, FormatLimits.commitZonesMax)
         }
         if operation != .note, state.keepsNewest {

@@ -19,6 +19,7 @@ struct JournalBirth {
 
     /// Locks and syncs cannot be relied on across a network.
     func refuseNetwork() throws(JournalError) {
+        if options.allowsNetworkFileSystem { return }
         let place =
             try journalErrors { () throws(FileError) in try fileSystem.status(path) } == nil ? parent : path
         if try journalErrors({ () throws(FileError) in try fileSystem.status(place) }) == nil { return }

@@ -36,6 +36,11 @@ public struct JournalOptions: Sendable {
     ///
     /// The default is false.
     public var acceptsLostEnd = false
+    /// Whether to write on a network file system, where locks and syncs cannot be relied on and acknowledged commits may be lost.
+    ///
+    /// The default is false: opening for writing throws ``JournalError/networkFileSystem(path:kind:)`` there. To follow a directory
+    /// on one is refused in any case.
+    public var allowsNetworkFileSystem = false
     /// Whether sealed segments are merged when there are enough of them.
     ///
     /// The default is true; otherwise only ``Journal/compact(everything:dryRun:inputMax:progress:)`` does it.
@@ -60,6 +65,8 @@ public struct JournalOptions: Sendable {
     package var pause: @Sendable (UInt32) -> Void = JournalOptions.defaultPause
     /// The bytes of zeros that are written ahead at once.
     package var zeroFillSize: UInt64 = 256 * 1024
+    /// The bytes of segments from which on a journal keeps ballast for a full disk.
+    package var ballastFrom: UInt64 = 64 * 1024
     /// What the test kit leaves out.
     package var rules = JournalRules()
 

@@ -7,9 +7,9 @@ extension SyncError {
             switch error {
             case .file(let failure):
                 SyncError(
-                    Self.diskFull.contains(failure.code) ? .quotaExceeded : .internalError,
+                    failure.isOutOfSpace ? .quotaExceeded : .internalError,
                     "\(failure.call) failed on \(failure.path) with error \(failure.code)",
-                    nextStep: Self.diskFull.contains(failure.code)
+                    nextStep: failure.isOutOfSpace
                         ? "make room on the disk, then try again" : "check the disk and the permissions",
                     underlying: error)
             case .notFound(let path):
@@ -131,9 +131,6 @@ extension SyncError {
                     nextStep: "fetch everything anew without a token", underlying: error)
             }
     }
-
-    /// ENOSPC and EDQUOT.
-    private static let diskFull: Set<Int32> = [28, 122]
 }
 
 /// Runs a body of the journal and makes its error one of the database.

@@ -268,7 +268,7 @@ struct FollowerDirectory: Sendable {
 
     /// The names in a follower's directory besides its segments; kept damaged bytes are not for removal.
     private static let ownNames: Set<String> = [
-        "HEAD", "LOCK", "COMPACT", "SYNC", "FOLLOWER", "FOLLOWER.new", "tmp",
+        "HEAD", "LOCK", "COMPACT", "SYNC", "BALLAST", "FOLLOWER", "FOLLOWER.new", "tmp",
     ]
 
     private func wrap<Value>(_ body: () throws(FileError) -> Value) throws(ReplicationError) -> Value {

@@ -101,4 +101,32 @@ check(size * 2 in done_with, "with room for all it does not complete")
 check(stopped, "the disk was never too full")
 must("compact", directory=path)
 check(len(segments(path)) == 2, f"{len(segments(path))} segments after the last compact")
-end(f"{size} bytes on 64 MB: completed with {done_with} bytes free, stopped with {stopped} ({'; '.join(sorted(said))}); nothing changed")
+
+# With no byte left half of the records is deleted one by one, and compacting makes the room that puts need again.
+path = os.path.join(mount, "other")
+must("init", directory=path)
+names = [f"r{number}" for number in range(4000)]
+for start in range(0, len(names), 50):
+    file = os.path.join(work, "lines")
+    with open(file, "w") as out:
+        for name in names[start:start + 50]:
+            out.write(json.dumps({"name": name, "text": "%x" % random.getrandbits(4 * 2000)}) + "\n")
+    must("import", "data", file, "--key", "name", directory=path)
+leave(0)
+check(run("put", "data", "more", "text=" + "x" * 90_000, directory=path).returncode == 3, "there is room on the full disk")
+compactions = 0
+for name in random.sample(names, 2000):
+    if run("delete", "data", name, directory=path).returncode == 0:
+        continue
+    compactions += 1
+    done = run("compact", directory=path)
+    check(done.returncode == 0, f"with no byte left compact fails: {done.stderr.decode()}")
+    done = run("delete", "data", name, directory=path)
+    check(done.returncode == 0, f"after a compaction delete fails: {done.stderr.decode()}")
+must("compact", directory=path)
+for number in range(20):
+    must("put", "data", f"new{number}", "text=room", directory=path)
+check(len(must("list", "data", "--json", directory=path).splitlines()) == 2020, "other records than those that were not deleted")
+check(run("verify", directory=path).returncode == 0, "verify is not content after the full disk")
+end(f"{size} bytes on 64 MB: completed with {done_with} bytes free, stopped with {stopped} ({'; '.join(sorted(said))}); nothing changed; "
+    f"with no byte left 2000 deletions and {compactions + 1} compactions")

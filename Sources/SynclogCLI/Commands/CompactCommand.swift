@@ -21,7 +21,7 @@ extension Command {
         _ = try invocation.operands(0...0)
         let directory = try invocation.directory()
         var options = JournalOptions()
-        options.lockTimeout = try invocation.lockTimeout()
+        try invocation.set(&options)
         let dryRun = invocation.arguments.has("dry-run")
         let opened = try journal { () throws(JournalError) in
             try Journal.open(at: directory, mode: dryRun ? .readOnly : .shared, options: options)

@@ -21,7 +21,7 @@ extension Command {
         _ = try invocation.operands(0...0)
         let directory = try invocation.directory()
         var options = JournalOptions()
-        options.lockTimeout = try invocation.lockTimeout()
+        try invocation.set(&options)
         let made = try await database { () throws(SyncError) in
             try JournalDatabase.create(
                 at: directory, container: invocation.arguments.value("container") ?? "local",

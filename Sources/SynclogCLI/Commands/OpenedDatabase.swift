@@ -35,7 +35,7 @@ struct OpenedDatabase {
     {
         let place = try invocation.place()
         var options = JournalOptions()
-        options.lockTimeout = try invocation.lockTimeout()
+        try invocation.set(&options)
         if Invocation.isSource(place) {
             let remote: RemoteDatabase
             do throws(ReplicationError) {

@@ -36,7 +36,7 @@ extension Command {
         options.rebuild = invocation.arguments.has("rebuild")
         let zones = invocation.arguments.values("zone")
         if !zones.isEmpty { options.zones = zones }
-        options.journal.lockTimeout = try invocation.lockTimeout()
+        try invocation.set(&options.journal)
         let report: Follower.Report
         do throws(ReplicationError) {
             let source = try SourceAddress(words[0]).source(leaseRefused: noticeNoLease)

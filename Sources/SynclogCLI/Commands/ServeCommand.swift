@@ -23,7 +23,7 @@ extension Command {
             throw .usage("serve: say how", next: "give --stdio")
         }
         var options = JournalOptions()
-        options.lockTimeout = try invocation.lockTimeout()
+        try invocation.set(&options)
         let local = try open(directory, options)
         defer { local.close() }
         let server = try journal { () throws(JournalError) in

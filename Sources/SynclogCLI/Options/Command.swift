@@ -1,3 +1,5 @@
+internal import SynclogJournal
+
 /// One command: what help says about it, the options it takes, and what it does.
 struct Command: Sendable {
     /// The word on the command line.
@@ -20,6 +22,11 @@ struct Command: Sendable {
         Option(
             "directory", "D", .required("DIR"), help: "the journal's directory, or a source (SYNCLOG_DIR)"),
         Option("lock-timeout", nil, .required("SECONDS"), help: "how long to wait for another process (10)"),
+        Option(
+            "force-network", nil,
+            help:
+                "write on a network file system all the same; locks and syncs may not hold there, and data be lost"
+        ),
         Option("help", "h", help: "print this help"),
     ]
 
@@ -80,12 +87,13 @@ struct Invocation {
         return place
     }
 
-    /// How long to wait for a lock.
-    func lockTimeout() throws(CommandFailure) -> Duration {
-        guard let text = arguments.value("lock-timeout") else { return .seconds(10) }
+    /// Sets what the options for every command say about opening a journal.
+    func set(_ options: inout JournalOptions) throws(CommandFailure) {
+        options.allowsNetworkFileSystem = arguments.has("force-network")
+        guard let text = arguments.value("lock-timeout") else { return }
         guard let seconds = DoubleText.value(text), seconds >= 0, seconds <= 86400 else {
             throw .usage("--lock-timeout: not a number of seconds from 0 to 86400", next: usageStep)
         }
-        return .milliseconds(Int64((seconds * 1000).rounded()))
+        options.lockTimeout = .milliseconds(Int64((seconds * 1000).rounded()))
     }
 }

@@ -34,7 +34,7 @@ extension CommandFailure {
         case .networkFileSystem(let path, let kind):
             return (
                 .storage, "'\(shown(path))' lies on a network file system (\(kind))",
-                "keep the journal on its host and use -D ssh://HOST/PATH"
+                "keep the journal on its host and use -D ssh://HOST/PATH, or take the risk with --force-network"
             )
         case .busy(let pid):
             let holder = pid.map { "process \($0)" } ?? "another process"
@@ -109,7 +109,8 @@ extension CommandFailure {
     private static func describe(_ failure: FileError) -> (ExitCode, String, String) {
         let next =
             switch failure.code {
-            case ENOSPC, EDQUOT: "make room on the disk"
+            case _ where failure.isOutOfSpace:
+                "make room on the disk, or delete records and run 'synclog compact'"
             case EACCES, EPERM, EROFS: "give this user permission, or use a copy"
             case ENOENT: "check the path"
             default: "check the disk and the path"

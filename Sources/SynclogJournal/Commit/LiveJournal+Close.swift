@@ -7,6 +7,8 @@ extension LiveJournal {
         }
         try? syncRelaxed()
         try? tidyEnd()
+        // With several segments the roll has looked after it.
+        if commitsWritten > 0, segments.count == 1 { fillBallast() }
         if mode == .exclusive { lock?.releaseExclusive() } else { lock?.release() }
     }
 

@@ -118,6 +118,7 @@ extension LiveJournal {
         var checkpoint: Checkpoint?
         var lastCommit: UInt64
         var clock: Int64
+        var putsRecords = false
 
         /// The size in bytes of the blocks.
         var size: Int { encoder.size - (checkpoint?.frame.count ?? 0) }
@@ -179,6 +180,7 @@ extension LiveJournal {
         state.include(transaction, as: info)
         group.lastCommit = info.number
         group.clock = info.clock
+        if transaction.putsRecords { group.putsRecords = true }
         nextNumber = info.number + 1
         recoveryNote = nil
         needsSession = false
@@ -192,12 +194,18 @@ extension LiveJournal {
         let start = unsynced?.end ?? segment.content.withLock { $0.end }
         if options.padsGroups { group.encoder.pad() }
         let end = start + UInt64(group.encoder.output.count)
-        do {
-            try zeroFill(segment, from: end)
+        do throws(FileError) {
+            try zeroFill(segment, from: end, behind: end - start)
             if fileSize > end {
                 group.encoder.beginFiller(size: max(fileSize, end + 8) - end - 8)
             }
-            try segment.file.write(group.encoder.output, at: start)
+            do throws(FileError) {
+                try segment.file.write(group.encoder.output, at: start)
+            } catch {
+                guard error.isOutOfSpace, !group.putsRecords, Ballast(directory.path, options).releaseHalf()
+                else { throw error }
+                try segment.file.write(group.encoder.output, at: start)
+            }
             fileSize = max(fileSize, start + UInt64(group.encoder.output.count))
         } catch {
             try rollBack(segment, to: start, after: error)
@@ -259,8 +267,11 @@ extension LiveJournal {
     }
 
     /// Writes zeros ahead of the write point, so that later syncs need not change the file's size.
-    private func zeroFill(_ segment: OpenSegment, from end: UInt64) throws(FileError) {
-        guard commitsWritten >= Self.zeroFillAfterCommits, end + 8 > fileSize, end < UInt64(segmentSize)
+    ///
+    /// Not behind a group so large that hardly another of its size would fit: there the zeros cost more than they save.
+    private func zeroFill(_ segment: OpenSegment, from end: UInt64, behind size: UInt64) throws(FileError) {
+        guard commitsWritten >= Self.zeroFillAfterCommits, end + 8 > fileSize, end < UInt64(segmentSize),
+            size <= options.zeroFillSize / 4
         else {
             return
         }
@@ -315,6 +326,7 @@ extension LiveJournal {
         guard isFollower else { throw .readOnly(path: directory.path) }
         let state = try groupState(keepsNewest: false)
         var group = try beginGroup()
+        group.putsRecords = true
         let head = group.lastCommit
         for block in incoming where block.lastCommit > head {
             try BlockCut.append(block, after: head, to: &group.encoder, path: directory.path)

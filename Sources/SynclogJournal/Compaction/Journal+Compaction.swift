@@ -7,7 +7,8 @@ extension Journal {
     /// Merges segments and drops what nobody needs: superseded versions, old notes, tombstones by the three conditions.
     ///
     /// Everything goes on beside it: readers, writers, followers. Damage in a segment is reported and that segment left
-    /// alone. It may be stopped at any moment; what was merged stays merged.
+    /// alone. It may be stopped at any moment; what was merged stays merged. Without room to merge everything it rewrites segment
+    /// by segment what fits.
     /// - Parameters:
     ///   - everything: Seals the live segment and merges all; otherwise only what the tiers ask for.
     ///   - dryRun: Only counts; nothing is changed.
@@ -29,11 +30,14 @@ extension Journal {
         let lock = try dryRun ? nil : takeCompactionLock()
         defer { lock?.unlock() }
         if !dryRun {
-            try turn.exclusively { live throws(JournalError) in
-                try live.sweepReplaced()
-                if everything { try live.rollNow() }
+            try withBallast { () throws(JournalError) in
+                try turn.exclusively { live throws(JournalError) in
+                    try live.sweepReplaced()
+                    if everything { try live.rollNow() }
+                }
             }
         }
+        defer { if !dryRun { try? turn.exclusively { $0.fillBallast(orLess: true) } } }
         var total = CompactionReport()
         var damaged: Set<SegmentName> = []
         while true {
@@ -42,17 +46,76 @@ extension Journal {
                 return total
             }
             do throws(JournalError) {
-                guard let report = try merge(snapshot, range, everything, dryRun, throttled)
-                else { return total }
+                let merged = try withBallast { () throws(JournalError) in
+                    try merge(snapshot, range, everything, dryRun, throttled)
+                }
+                guard let report = merged else { return total }
                 total.add(report)
                 progress(total)
                 if everything || dryRun { return total }
             } catch {
+                if error.isOutOfSpace, everything {
+                    // Pieces may have made room for all.
+                    if total.segments > 0 { return total }
+                    total = try mergeAlone(progress)
+                    if total.segments > 0 { continue }
+                }
                 guard case .corrupted(let damage) = error else { throw error }
                 total.note(damage)
                 let names = snapshot.segments[range].filter { damage.file == $0.path }.map(\.name)
                 guard !names.isEmpty, !everything, !dryRun else { return total }
                 damaged.formUnion(names)
+            }
+        }
+    }
+
+    /// Runs a body, on a full disk once more without the ballast.
+    private func withBallast<Result>(
+        _ body: () throws(JournalError) -> Result
+    ) throws(JournalError) -> Result {
+        do throws(JournalError) {
+            return try body()
+        } catch {
+            let ballast = Ballast(path, options)
+            guard error.isOutOfSpace, case let size = ballast.release(), size > 0 else { throw error }
+            do throws(JournalError) {
+                return try body()
+            } catch {
+                ballast.grow(from: 0, to: size)
+                throw error
+            }
+        }
+    }
+
+    /// Merges each sealed segment alone, the smallest first, where that drops something and there is room: each makes room for
+    /// the next one.
+    private func mergeAlone(
+        _ progress: (CompactionReport) -> Void
+    ) throws(JournalError) -> CompactionReport {
+        var total = CompactionReport()
+        var tried: Set<UInt64> = []
+        while true {
+            let snapshot = try turn.refreshed()
+            let sizes = snapshot.segments.map { (try? options.fileSystem.status($0.path))?.size ?? 0 }
+            let left = sizes.indices.dropLast().filter { !tried.contains(snapshot.segments[$0].name.number) }
+            guard let place = left.min(by: { sizes[$0] < sizes[$1] }) else { return total }
+            tried.insert(snapshot.segments[place].name.number)
+            do throws(JournalError) {
+                let expected = try merge(snapshot, place..<place + 1, true, true, false)
+                guard let expected, expected.versions + expected.tombstones + expected.others > 0 else {
+                    continue
+                }
+                let merged = try withBallast { () throws(JournalError) in
+                    try merge(snapshot, place..<place + 1, true, false, false)
+                }
+                guard let report = merged else { continue }
+                total.add(report)
+                progress(total)
+            } catch {
+                switch error {
+                case .corrupted(let damage): total.note(damage)
+                default: guard error.isOutOfSpace else { throw error }
+                }
             }
         }
     }

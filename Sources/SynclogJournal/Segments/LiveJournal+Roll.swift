@@ -82,9 +82,16 @@ extension LiveJournal {
         do throws(JournalError) {
             try roll(segment)
             rolled = true
+            fillBallast()
         } catch {
             if case .durabilityUnknown = error { throw error }
         }
+    }
+
+    /// Makes the ballast as large as is right for the segments there are.
+    func fillBallast(orLess: Bool = false) {
+        let sizes = segments.map { (try? options.fileSystem.status($0.path))?.size ?? 0 }
+        Ballast(directory.path, options).fill(for: sizes.reduce(0, +), orLess: orLess)
     }
 
     /// Seals the live segment, if it has commits, so that it can be merged.

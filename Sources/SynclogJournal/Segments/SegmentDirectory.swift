@@ -6,7 +6,9 @@ struct SegmentDirectory: Sendable {
     let budget = PageBudget()
 
     /// Names that belong to a journal besides its segments.
-    static let otherNames: Set<String> = ["HEAD", "LOCK", "COMPACT", "SYNC", "FOLLOWER", "tmp", "aside"]
+    static let otherNames: Set<String> = [
+        "HEAD", "LOCK", "COMPACT", "SYNC", "FOLLOWER", Ballast.name, "tmp", "aside",
+    ]
 
     var headPath: String { path + "/HEAD" }
     var followerPath: String { path + "/FOLLOWER" }

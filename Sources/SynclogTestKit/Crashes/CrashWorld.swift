@@ -30,6 +30,7 @@ struct CrashWorld: Sendable {
         options.blockSize = 1024
         options.checkpointInterval = 1024
         options.zeroFillSize = 1024
+        options.ballastFrom = 4096
         options.fileSystem = files
         options.wallClock = { clock.read() }
         options.random = { generator.next() }

@@ -87,6 +87,13 @@ import Testing
         #expect(system.image(of: "/") == before)
         let reader = try Journal.open(at: "/j", mode: .readOnly, options: .test(system))
         #expect(try reader.commits() == [commit])
+        // Whoever knows better may write.
+        var forced = JournalOptions.test(system)
+        forced.allowsNetworkFileSystem = true
+        let writer = try Journal.open(at: "/j", options: forced)
+        let second = try writer.apply([put("b", "2")])
+        #expect(try writer.commits() == [commit, second])
+        try Journal.create(at: "/k", options: forced).close()
     }
 
     @Test func `other names in the directory are left alone and named by verify`() throws {

@@ -61,6 +61,59 @@ import Testing
         #expect(try writer.verify().isSound)
     }
 
+    /// On a full disk nothing could be deleted, for deleting needed room, and nothing compacted, which would have made it.
+    @Test(arguments: [UInt64(371), 372, 373])
+    func `on a full disk deleting and compacting find room, and puts take it afterwards`(seed: UInt64) throws
+    {
+        let system = MemoryFileSystem(tracksDurability: true)
+        var model = JournalModel()
+        var workload = Workload(seed: seed, names: 400, valueSizeMax: 600)
+        var options = JournalOptions.test(system, segmentSize: 64 * 1024, seed: seed)
+        var journal = try Journal.create(at: "/j", options: options)
+        while system.segments(of: "/j").count < 10 { try fill(journal, &model, &workload, count: 1) }
+        let ballast = try #require(system.contents("/j/BALLAST")?.count)
+        #expect(ballast >= 4096 && ballast < system.usedBytes / 3)
+        system.setCapacity(system.usedBytes)
+        func refused(_ entries: [PlannedEntry]) -> Bool {
+            do throws(JournalError) {
+                model.commits.append(try journal.apply(entries))
+                return false
+            } catch {
+                guard case .file(let failed) = error else { return false }
+                return failed.code == ENOSPC
+            }
+        }
+        #expect(refused([put("more", String(repeating: "x", count: 8000))]))
+        #expect(system.contents("/j/BALLAST")?.count == ballast)
+        // A second process comes to the full disk.
+        journal.close()
+        options.random = JournalOptions.test(system, seed: seed + 10).random
+        journal = try Journal.open(at: "/j", options: options)
+        let records = model.keys.filter {
+            $0.space == .record && model.entry(for: $0)?.entry.operation == .put
+        }
+        #expect(records.count > 100)
+        let before = system.usedBytes
+        for key in records.sorted(by: { $0.name.lexicographicallyPrecedes($1.name) }).dropLast(5) {
+            let deletion = [PlannedEntry(.delete, key, value: [0xF6])]
+            if !refused(deletion) { continue }
+            // The ballast is used up: what was deleted makes room.
+            #expect(try journal.compact(everything: true).segments > 0)
+            #expect(!refused(deletion))
+        }
+        #expect(try journal.compact(everything: true).segments > 0)
+        #expect(system.usedBytes < before / 2)
+        for number in 0..<20 { #expect(!refused([put("new\(number)", "room")])) }
+        for key in model.keys {
+            #expect(try journal.entry(for: key)?.position == model.entry(for: key)?.position)
+        }
+        #expect(try journal.verify().isSound)
+        // There is room again, so there is ballast for the next time.
+        #expect(system.contents("/j/BALLAST") != nil)
+        journal.close()
+        #expect(try Journal.open(at: "/j", options: options).commits().last == model.commits.last)
+    }
+
     /// Readers by mapped memory died of SIGBUS when a file was truncated under them.
     @Test(arguments: [true, false])
     func `a segment is truncated or removed under a reader`(removed: Bool) throws {
