@@ -77,7 +77,7 @@ struct Counts {
         }
         let names = (0..<1000).map { workload.records[$0 * 20].name }
         for name in names { _ = try engine.get(name) }
-        try tell("point-allocations", "per read", limit: 4.3, of: names.count) {
+        try tell("point-allocations", "per read", limit: 2.3, of: names.count) {
             for name in names { _ = try engine.get(name) }
         }
     }

@@ -52,10 +52,15 @@ struct EntryPlace {
 
     /// A copy of the entry, as it stands in a commit.
     func entry(in raw: Span<UInt8>, commit: UInt64) -> Entry {
+        let name = Array(copying: raw.extracting(name))
+        return entry(of: EntryKey(space: space, zone: zone, name: name), in: raw, commit: commit)
+    }
+
+    /// A copy of the entry, which is one of a key, as it stands in a commit.
+    func entry(of key: EntryKey, in raw: Span<UInt8>, commit: UInt64) -> Entry {
         Entry(
-            operation: operation, index: index,
-            key: EntryKey(space: space, zone: zone, name: Array(copying: raw.extracting(name))),
-            firstSeen: firstSeen == 0 ? commit : firstSeen, value: Array(copying: raw.extracting(value)))
+            operation: operation, index: index, key: key, firstSeen: firstSeen == 0 ? commit : firstSeen,
+            value: Array(copying: raw.extracting(value)))
     }
 
     /// The hash the index knows the key by.

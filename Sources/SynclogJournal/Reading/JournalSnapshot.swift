@@ -81,8 +81,8 @@ final class JournalSnapshot: Sendable {
         guard let found = try find(key) else { return nil }
         let raw = found.raw.span
         return StoredEntry(
-            commit: found.commit.info(in: raw), entry: found.place.entry(in: raw, commit: found.commit.number)
-        )
+            commit: found.commit.info(in: raw),
+            entry: found.place.entry(of: key, in: raw, commit: found.commit.number))
     }
 
     /// The position of the newest put or delete of a key.
