@@ -202,7 +202,8 @@ extension LiveJournal {
             do throws(FileError) {
                 try segment.file.write(group.encoder.output, at: start)
             } catch {
-                guard error.isOutOfSpace, !group.putsRecords, Ballast(directory.path, options).releaseHalf()
+                let ballast = Ballast(directory.path, options)
+                guard error.isOutOfSpace, !group.putsRecords, ballast.release(for: group.encoder.output.count)
                 else { throw error }
                 try segment.file.write(group.encoder.output, at: start)
             }

@@ -77,7 +77,7 @@ extension Journal {
             return try body()
         } catch {
             let ballast = Ballast(path, options)
-            guard error.isOutOfSpace, case let size = ballast.release(), size > 0 else { throw error }
+            guard error.isOutOfSpace, case let size = ballast.releaseAll(), size > 0 else { throw error }
             do throws(JournalError) {
                 return try body()
             } catch {

@@ -2,15 +2,17 @@ internal import Glibc
 
 /// A file of zeros that is given up when the disk is full, so that deleting and compacting find room; puts never use it.
 ///
-/// Deletions take half of what there is each time, and leave the rest to compaction, which needs room for what stays of a segment
-/// and makes more of it. All of it is best effort: where the file is not there, or others take the room first, a full disk is
-/// an error as always.
+/// Deletions take a little each time and leave the rest to compaction, which needs room for what stays of a segment and makes more
+/// of it. All of it is best effort: where the file is not there, or others take the room first, a full disk is an error as
+/// always.
 struct Ballast {
     static let name = "BALLAST"
     /// Room to merge four segments of the size they have where processes come and go.
     private static let mergeSize: UInt64 = 4 << 20
     private static let sizeMax: UInt64 = 256 << 20
     private static let pieceSize: UInt64 = 1 << 20
+    /// Room for some eighty deletions by hand.
+    private static let stepSize: UInt64 = 16 * 1024
 
     private let directory: String
     private let fileSystem: any FileSystem
@@ -60,11 +62,12 @@ struct Ballast {
         }
     }
 
-    /// Gives half of the room back to the file system.
+    /// Gives room for a commit of so many bytes and some more back to the file system, at most half of what there is.
     /// - Returns: Whether there was enough for that.
-    func releaseHalf() -> Bool {
+    func release(for size: Int) -> Bool {
+        let step = max(Self.stepSize, 2 * UInt64(size))
         guard let file = try? fileSystem.open(path, .readWrite), let held = try? file.status().size,
-            held >= smallest / 4, (try? file.truncate(to: held / 2)) != nil
+            held >= smallest / 4, (try? file.truncate(to: held - min(held / 2, step))) != nil
         else { return false }
         // Some file systems give room to others only once it is sure that it is free.
         try? file.sync()
@@ -73,7 +76,7 @@ struct Ballast {
 
     /// Gives all of the room back to the file system.
     /// - Returns: How much that was.
-    func release() -> UInt64 {
+    func releaseAll() -> UInt64 {
         guard let size = (try? fileSystem.status(path))?.size, (try? fileSystem.remove(path)) != nil else {
             return 0
         }
