@@ -200,7 +200,8 @@ struct CompactionMerge {
             return false
         }
         if view.space == .record, let end = deadZones[view.zone] {
-            consistentFrom = max(consistentFrom, end)
+            // Nobody keeps a record from being put after its zone went.
+            consistentFrom = max(consistentFrom, end, info.number)
             report.others += 1
             return false
         }

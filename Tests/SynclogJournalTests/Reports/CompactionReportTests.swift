@@ -43,6 +43,22 @@ import Testing
         #expect(try reopened.entry(for: recordKey("k"))?.entry.operation != .put)
     }
 
+    /// The story: crashtest, seed 600340. Two processes had a zone; one deleted it, and the other put a record in it afterwards. A
+    /// merge dropped that record's commit, and the log said that it was whole from the deletion on.
+    @Test func `a record put after its zone went is dropped, and the log says that it is not whole there`()
+        throws
+    {
+        let journal = try Journal.create(at: "/j", options: .test(MemoryFileSystem()))
+        let key = EntryKey(space: .zone, name: Array("z".utf8))
+        let zone = try journal.apply([PlannedEntry(.put, key, value: textValue(""))]).info.number
+        let deletion = try journal.apply([PlannedEntry(.delete, key, value: textValue(""))]).info.number
+        let late = try journal.apply([put("late", "x", zone: zone)]).info.number
+        let last = try journal.apply([put("kept", "x", zone: 99)]).info.number
+        #expect(try journal.compact(everything: true).others == 1)
+        #expect(try journal.commits().map(\.info.number).suffix(2) == [deletion, last])
+        #expect(try journal.consistentFrom() == late)
+    }
+
     /// A segment with nothing but deletions counted as empty and was removed; a hundred messages came back after a kill.
     @Test func `a segment that holds only deletions is no empty segment`() throws {
         let system = MemoryFileSystem()
