@@ -40,7 +40,8 @@ import Glibc
         return mutated.count
     }
 #elseif DEBUG
-    /// Runs every file of corpora once, without libFuzzer: `SynclogFuzz HARNESS DIR...`; `--seeds HARNESS DIR` makes the first.
+    /// Runs every file of corpora once, without libFuzzer: `SynclogFuzz HARNESS [DIR|FILE]...`; `--seeds HARNESS DIR` makes
+    /// the first.
     @main
     struct Replay {
         static func main() throws {
@@ -78,17 +79,18 @@ import Glibc
             }
         }
 
-        private static func replay(_ harness: Harness, _ directory: String) throws {
-            let names = try PosixFileSystem.shared.list(directory).sorted()
-            for name in names {
-                let path = "\(directory)/\(name)"
+        private static func replay(_ harness: Harness, _ path: String) throws {
+            let isDirectory = try PosixFileSystem.shared.status(path)?.isDirectory ?? false
+            let paths =
+                isDirectory ? try PosixFileSystem.shared.list(path).sorted().map { "\(path)/\($0)" } : [path]
+            for path in paths {
                 guard let size = try PosixFileSystem.shared.status(path)?.size else { continue }
                 let file = try PosixFileSystem.shared.open(path, .read)
                 // Said before, so that a trap names its input.
                 say(path)
                 harness.run(try file.bytes(at: 0, count: Int(size)))
             }
-            print("\(harness.name): \(names.count) inputs")
+            print("\(harness.name): \(paths.count) inputs")
         }
     }
 #else

@@ -66,7 +66,11 @@ struct CompactionMerge {
         self.retention = retention
         self.deadZones = deadZones
         var inputs: [OpenSegment] = []
-        for segment in snapshot.segments[range] { inputs.append(try segment.open()) }
+        for segment in snapshot.segments[range] {
+            let input = try segment.open()
+            try input.header.requireWritable(input.path)
+            inputs.append(input)
+        }
         self.inputs = inputs
         consistentFrom = inputs.map(\.header.consistentFrom).max() ?? 0
         superseded = try SupersededRows(inputs)

@@ -7,8 +7,9 @@ extension Journal {
     /// Merges segments and drops what nobody needs: superseded versions, old notes, tombstones by the three conditions.
     ///
     /// Everything goes on beside it: readers, writers, followers. Damage in a segment is reported and that segment left
-    /// alone. It may be stopped at any moment; what was merged stays merged. Without room to merge everything it rewrites segment
-    /// by segment what fits.
+    /// alone, as is one of a newer version; with `everything` the latter is ``JournalError/unsupported(path:feature:)``. It may be
+    /// stopped at any moment; what was merged stays merged. Without room to merge everything it rewrites segment by segment what
+    /// fits.
     /// - Parameters:
     ///   - everything: Seals the live segment and merges all; otherwise only what the tiers ask for.
     ///   - dryRun: Only counts; nothing is changed.
@@ -39,10 +40,10 @@ extension Journal {
         }
         defer { if !dryRun { try? turn.exclusively { $0.fillBallast(orLess: true) } } }
         var total = CompactionReport()
-        var damaged: Set<SegmentName> = []
+        var leftAlone: Set<SegmentName> = []
         while true {
             let snapshot = try turn.refreshed()
-            guard let range = try chooseRange(snapshot, everything, dryRun, damaged, inputMax) else {
+            guard let range = try chooseRange(snapshot, everything, dryRun, leftAlone, inputMax) else {
                 return total
             }
             do throws(JournalError) {
@@ -60,11 +61,17 @@ extension Journal {
                     total = try mergeAlone(progress)
                     if total.segments > 0 { continue }
                 }
-                guard case .corrupted(let damage) = error else { throw error }
-                total.note(damage)
-                let names = snapshot.segments[range].filter { damage.file == $0.path }.map(\.name)
+                let file: String
+                switch error {
+                case .corrupted(let damage):
+                    total.note(damage)
+                    file = damage.file
+                case .unsupported(let path, _) where !everything && !dryRun: file = path
+                default: throw error
+                }
+                let names = snapshot.segments[range].filter { file == $0.path }.map(\.name)
                 guard !names.isEmpty, !everything, !dryRun else { return total }
-                damaged.formUnion(names)
+                leftAlone.formUnion(names)
             }
         }
     }
@@ -150,7 +157,7 @@ extension Journal {
     }
 
     private func chooseRange(
-        _ snapshot: JournalSnapshot, _ everything: Bool, _ dryRun: Bool, _ damaged: Set<SegmentName>,
+        _ snapshot: JournalSnapshot, _ everything: Bool, _ dryRun: Bool, _ leftAlone: Set<SegmentName>,
         _ inputMax: UInt64
     ) throws(JournalError) -> Range<Int>? {
         let sealed = snapshot.segments.dropLast()
@@ -160,8 +167,8 @@ extension Journal {
             let status = try journalErrors { () throws(FileError) in
                 try options.fileSystem.status(segment.path)
             }
-            // A damaged segment belongs to no run.
-            sizes.append(damaged.contains(segment.name) ? .max : status?.size ?? 0)
+            // It belongs to no run.
+            sizes.append(leftAlone.contains(segment.name) ? .max : status?.size ?? 0)
         }
         let unit = options.segmentSize ?? (mode == .exclusive ? 64 << 20 : 1 << 20)
         return CompactionPolicy(segmentSize: UInt64(unit), inputMax: inputMax).choose(sizes)

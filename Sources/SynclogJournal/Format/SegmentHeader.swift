@@ -108,7 +108,7 @@ struct SegmentHeader: Hashable, Sendable {
         salt = bytes.word64(at: 120)
         clock = Int64(bitPattern: bytes.word64(at: 128))
         headCRC = bytes.word32(at: 152)
-        readOnly = bytes.word32(at: 20) != 0
+        compatibleFlags = bytes.word32(at: 20)
         let highest = max(number, firstCommit, previousLast, last, session.commit)
         guard number > 0, highest <= FormatLimits.numberMax, clock <= Int64(FormatLimits.numberMax) else {
             throw .corrupted(
@@ -121,8 +121,15 @@ struct SegmentHeader: Hashable, Sendable {
     /// The CRC of the bytes before the facts.
     private(set) var headCRC: UInt32 = 0
 
-    /// Whether a compatible flag is set that this version does not know: the journal may be read only.
-    private(set) var readOnly = false
+    /// Flags whose unknown bits, here all of them, forbid to write or merge the segment, but not to read it.
+    private(set) var compatibleFlags: UInt32 = 0
+
+    /// Throws if this version may only read the segment.
+    func requireWritable(_ path: String) throws(JournalError) {
+        guard compatibleFlags == 0 else {
+            throw .unsupported(path: path, feature: "compatible flags \(compatibleFlags)")
+        }
+    }
 }
 
 /// The last 160 bytes of a sealed segment; it repeats the root of the index, so that opening reads no page.

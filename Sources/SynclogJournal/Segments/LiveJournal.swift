@@ -112,7 +112,6 @@ final class LiveJournal {
             throw .corrupted(
                 Damage(file: last.path, offset: 0, reason: "segment header belongs to another file"))
         }
-        if writing, header.readOnly { throw .unsupported(path: last.path, feature: "compatible flags") }
         let segment = OpenSegment(path: last.path, file: file, header: header, budget: directory.budget)
         last.adopt(segment)
         opened = segment

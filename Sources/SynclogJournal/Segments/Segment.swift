@@ -37,6 +37,7 @@ final class Segment: Sendable {
         }
         let facts = try file.bytes(at: SegmentHeader.factsOffset, count: SegmentHeader.factsSize)
         let header = try SegmentHeader(facts, file: path)
+        if writing { try header.requireWritable(path) }
         return (file, header)
     }
 

@@ -1,0 +1,67 @@
+import TestSupport
+import Testing
+
+@testable import SynclogJournal
+
+/// Found by the fuzzer: only the last segment's flags were looked at, so a merge would have rewritten the others.
+@Suite struct CompatibleFlagTests {
+    /// Sets a compatible flag that no version knows yet in the header of a segment.
+    private func setFlag(of path: String, in system: MemoryFileSystem) throws {
+        var bytes = try #require(system.contents(path))
+        bytes[3860] = 2
+        bytes.setWord32(bytes.crc(3840..<4092), at: 4092)
+        try system.setContents(path, bytes)
+    }
+
+    private func journal(in system: MemoryFileSystem) throws -> JournalModel {
+        let journal = try Journal.create(at: "/j", options: .test(system))
+        var model = JournalModel()
+        var workload = Workload(seed: 101)
+        try fill(journal, &model, &workload, count: 180)
+        journal.close()
+        return model
+    }
+
+    private func expect(_ model: JournalModel, in journal: Journal) throws {
+        #expect(try journal.verify().isSound)
+        for key in model.keys {
+            #expect(try journal.entry(for: key)?.position == model.entry(for: key)?.position)
+        }
+    }
+
+    @Test func `a journal whose last segment a newer version marked is read and not written`() throws {
+        let system = MemoryFileSystem()
+        let model = try journal(in: system)
+        let path = try #require(system.segments(of: "/j").last)
+        try setFlag(of: path, in: system)
+        let before = system.image(of: "/j")
+        let refusal = JournalError.unsupported(path: path, feature: "compatible flags 2")
+        #expect(throws: refusal) { try Journal.open(at: "/j", options: .test(system, seed: 102)) }
+        #expect(system.image(of: "/j") == before)
+        try expect(model, in: Journal.open(at: "/j", mode: .readOnly, options: .test(system, seed: 103)))
+    }
+
+    @Test
+    func
+        `a sealed segment that a newer version marked is read, left alone by tiers and refused by a whole merge`()
+        throws
+    {
+        let system = MemoryFileSystem()
+        var model = try journal(in: system)
+        let path = try #require(system.segments(of: "/j").first)
+        try setFlag(of: path, in: system)
+        let marked = system.contents(path)
+        let journal = try Journal.open(at: "/j", options: .test(system, seed: 104))
+        let refusal = JournalError.unsupported(path: path, feature: "compatible flags 2")
+        #expect(throws: refusal) { try journal.compact(everything: true) }
+        #expect(throws: refusal) { try journal.compact(dryRun: true) }
+        var workload = Workload(seed: 105)
+        let count = system.segments(of: "/j").count
+        try fill(journal, &model, &workload, count: 600)
+        _ = try journal.compact()
+        #expect(system.segments(of: "/j").count < 4 * count)
+        let isUntouched = system.contents(path) == marked
+        #expect(isUntouched)
+        try expect(model, in: journal)
+    }
+}
