@@ -299,12 +299,15 @@ struct SegmentCheck {
         // The last commits of a merged segment may hold nothing any more.
         if header.generation > 0 { lastCommit = max(lastCommit, footer.lastCommit) }
         guard footer.lastCommit == lastCommit, footer.blocksEnd == end, footer.chain == chain,
-            Int(footer.blockCount) == result.blocks, Int(footer.entryCount) == result.entries
+            Int(footer.blockCount) == result.blocks, footer.entryCount == UInt64(result.entries)
         else { return report(place, "footer does not agree with the blocks") }
         guard footer.blockCount > 0 else { return }
         guard footer.indexOffset == index + 8 else { return report(place, "footer names another index") }
         let rootPage = try file.bytes(at: footer.indexOffset, count: IndexLayout.rootSize)
         guard rootPage == footer.root else { return report(place, "footer does not repeat the index's root") }
+        if rootPage.word32(at: 4) != footer.indexPages {
+            report(place, "footer names another number of index pages")
+        }
         if rootPage.word32(at: 40) != footer.blockCount {
             report(footer.indexOffset, "index does not cover all blocks")
         }

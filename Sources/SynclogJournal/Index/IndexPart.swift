@@ -44,6 +44,8 @@ final class IndexPart: Sendable {
             filterLines: counts[5], earlier: counts[6])
         guard root.word32(at: 0) == IndexLayout.magic, layout.pageCount == Int(root.word32(at: 4)),
             commits.0 <= commits.1, walls.0 <= walls.1,
+            // A block counts its entries in 32 bits, so sums over indexes cannot overflow.
+            root.word64(at: 72) >> 32 <= UInt64(counts[0]),
             IndexLayout.rootSize + counts[6] * 4 <= IndexLayout.payload, known == nil || counts[6] == 0
         else {
             throw .corrupted(Damage(file: file.path, offset: offset, reason: "index root is not one"))

@@ -3,8 +3,8 @@ import Testing
 
 @testable import SynclogJournal
 
-/// Found by the fuzzer: only the last segment's flags were looked at, so a merge would have rewritten the others.
-@Suite struct CompatibleFlagTests {
+/// Fields that are wrong or of a newer version under checksums that are right.
+@Suite struct RightChecksumTests {
     /// Sets a compatible flag that no version knows yet in the header of a segment.
     private func setFlag(of path: String, in system: MemoryFileSystem) throws {
         var bytes = try #require(system.contents(path))
@@ -63,5 +63,32 @@ import Testing
         let isUntouched = system.contents(path) == marked
         #expect(isUntouched)
         try expect(model, in: journal)
+    }
+
+    /// Found by the fuzzer: `verify` trapped at a footer with more entries than a signed number can count.
+    @Test func `a footer that is wrong under a right checksum is told, and takes no reader down`() throws {
+        let system = MemoryFileSystem()
+        _ = try journal(in: system)
+        let path = try #require(system.segments(of: "/j").first)
+        let bytes = try #require(system.contents(path))
+        let footer = bytes.count - SegmentFooter.size
+        let salt = bytes.word64(at: 3960)
+        for offset in stride(from: footer + 8, to: footer + 156, by: 4) {
+            for value in [UInt32.max, 0x8000_0000, 0] where bytes.word32(at: offset) != value {
+                let damaged = system.copy()
+                var changed = bytes
+                changed.setWord32(value, at: offset)
+                changed.setWord32(
+                    changed.placedCRC(footer..<bytes.count - 4, salt: salt, offset: UInt64(footer)),
+                    at: bytes.count - 4)
+                try damaged.setContents(path, changed)
+                let report = try Journal.verify(at: "/j", options: .test(damaged))
+                #expect(!report.isSound, "offset \(offset - footer), value \(value)")
+                let journal = try? Journal.open(at: "/j", mode: .readOnly, options: .test(damaged))
+                _ = try? journal?.statistics()
+                _ = try? journal?.commits()
+                _ = try? journal?.commitsBackward()
+            }
+        }
     }
 }
