@@ -173,7 +173,8 @@
         }
     }
 
-    /// One byte of every field that is not the content of a block: segment headers, block headers, index pages, footers, HEAD.
+    /// One byte of every field that is not the content of a block, and numbers in place of it: segment headers, block headers,
+    /// index pages, footers, HEAD.
     func journalDamages() -> [[UInt8]] {
         let files = BaseJournal.shared.files
         var damages: [[UInt8]] = []
@@ -188,6 +189,14 @@
                 // Every field of four bytes or more; the last ones of a header are its checksum.
                 for offset in stride(from: place % 4, to: name == "HEAD" ? 100 : 64, by: 4) {
                     damages.append([0, UInt8(file), UInt8(place), 0, UInt8(offset), 0x41])
+                }
+                // The numbers that break arithmetic, under checksums that are made right.
+                for offset in stride(from: 0, to: 160, by: 4) {
+                    for (kind, number) in [(0x70, 19), (0xA0, 25), (0xA0, 22), (0xA0, 0)] {
+                        damages.append([
+                            1, 0xFF, UInt8(kind | file), UInt8(place), 0, UInt8(offset), UInt8(number),
+                        ])
+                    }
                 }
             }
         }

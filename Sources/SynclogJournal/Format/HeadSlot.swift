@@ -70,7 +70,9 @@ struct HeadSlot: Hashable, Sendable {
         inode = bytes.word64(at: 96)
         clock = Int64(bitPattern: bytes.word64(at: 104))
         checkpoint = bytes.word64(at: 112)
-        guard max(counter, segment, lastCommit) <= FormatLimits.numberMax else { return nil }
+        guard max(counter, segment, lastCommit, layout) <= FormatLimits.numberMax,
+            max(end, checkpoint) <= FormatLimits.numberMax, clock <= Int64(FormatLimits.numberMax)
+        else { return nil }
     }
 }
 
