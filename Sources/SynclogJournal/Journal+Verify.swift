@@ -191,7 +191,9 @@ struct SegmentCheck {
         if crc32c(try file.bytes(at: 0, count: Int(SegmentHeader.factsOffset))) != header.headCRC {
             report(0, "segment head does not match its checksum")
         }
-        let scanned = slot.map { min($0.end, size) } ?? size
+        let proven = try slot.flatMap { slot throws(JournalError) in try provenBehind(slot, size: size) }
+        let limit = proven ?? limit
+        let scanned = proven == nil ? slot.map { min($0.end, size) } ?? size : size
         var scanner = FrameScanner(
             file: file, salt: header.salt, offset: end, limit: scanned, chain: header.chainStart)
         scanning: while damages.count < 10 {
@@ -219,7 +221,9 @@ struct SegmentCheck {
                     // Without a proof this may be the torn tail of a commit that was never acknowledged.
                     break scanning
                 }
-                if let limit, lastCommit >= limit, footer == nil, !isLast, !mustBeSealed { break scanning }
+                if let limit, lastCommit >= limit, footer == nil, proven != nil || !isLast && !mustBeSealed {
+                    break scanning
+                }
                 report(
                     scanner.frameOffset, reason,
                     lastCommit + 1...max(lastCommit + 1, limit ?? slot?.lastCommit ?? 0))
@@ -230,11 +234,20 @@ struct SegmentCheck {
         result.sealed = footer != nil
         if header.generation > 0, result.blocks == 0 { chain = footer?.chain ?? chain }
         if let footer { try check(footer) } else if !isLast { checkUnsealed(limit) }
-        if let slot {
+        if let slot, proven == nil {
             try checkEnd(slot, size: size)
         } else if isLast, footer == nil {
             tailBytes = size - end
         }
+    }
+
+    /// The last commit that blocks behind the end of a HEAD that may be old prove durable; nil if there is none.
+    private func provenBehind(_ slot: HeadSlot, size: UInt64) throws(JournalError) -> UInt64? {
+        guard size > slot.end else { return nil }
+        var scanner = FrameScanner(
+            file: file, salt: header.salt, offset: slot.end, limit: size, chain: slot.chain)
+        let proven = try scanner.proof(above: slot.lastCommit).proven
+        return proven > slot.lastCommit ? proven : nil
     }
 
     private mutating func take(_ block: BlockHeader, _ raw: [UInt8], at offset: UInt64) {

@@ -48,7 +48,8 @@ final class StreamFeed: JournalFeed {
         var requestID: UInt64 = 0
         /// Whether the other side owes an event.
         var owed = false
-        var live = false
+        /// Whether the head, and so certainly another event, is still to come.
+        var isBehind = false
         var failure: ReplicationError?
         var closed = false
         /// The bytes that were handed over and are stored by now.
@@ -56,8 +57,12 @@ final class StreamFeed: JournalFeed {
         /// The bytes of the event that was handed over last.
         var taken = 0
 
-        /// What may wait here, in bytes; a follower that is killed has it sent again, so it is a small part of what it has stored.
+        /// What may wait here, in bytes, before the last event; a follower that is killed has it sent again, so it is a small
+        /// part of what it has stored.
         var queuedSizeMax: Int { min(max(192 << 10, stored / 16), 4 << 20) }
+
+        /// Whether the events go on now: on the way to the head those of a sync fill half of the room, so that there are few.
+        var isReady: Bool { !isBehind || failure != nil || queuedSize >= queuedSizeMax / 2 }
 
         /// The next event; blocks that came while the last ones were stored go together, for one sync.
         mutating func takeEvent() -> FeedEvent? {
@@ -98,7 +103,7 @@ final class StreamFeed: JournalFeed {
     func follow(_ request: FollowRequest) throws(ReplicationError) {
         let id = state.withLock { state in
             state.requestID += 1
-            (state.owed, state.live) = (true, request.live)
+            (state.owed, state.isBehind) = (true, true)
             (state.events, state.queuedSize) = ([], 0)
             return state.requestID
         }
@@ -110,12 +115,16 @@ final class StreamFeed: JournalFeed {
         let patience = state.withLock { $0.owed } ? timeout : nil
         let result = state.wait(timeout: patience) { state -> Result<FeedEvent, ReplicationError>? in
             if state.closed { return .failure(.closed) }
-            if let event = state.takeEvent() { return .success(event) }
+            if state.isReady, let event = state.takeEvent() { return .success(event) }
             return state.failure.map { .failure($0) }
         }
         state.wakeAll()
-        guard let result else { throw .timeout(source: connection.name, waitedFor: "blocks") }
-        return try result.get()
+        if let result { return try result.get() }
+        // What came before the other side fell silent is stored all the same.
+        guard let event = state.withLock({ $0.takeEvent() }) else {
+            throw .timeout(source: connection.name, waitedFor: "blocks")
+        }
+        return event
     }
 
     func close() {
@@ -152,11 +161,10 @@ final class StreamFeed: JournalFeed {
     private func queue(_ event: FeedEvent, for id: UInt64) {
         _ = state.wait { state -> Bool? in
             if state.closed || id != state.requestID { return true }
-            guard state.events.isEmpty || state.queuedSize + event.size <= state.queuedSizeMax else {
-                return nil
-            }
+            guard state.queuedSize < state.queuedSizeMax else { return nil }
             state.events.append(event)
             state.queuedSize += event.size
+            if case .blocks = event {} else { state.isBehind = false }
             return true
         }
         state.wakeAll()

@@ -70,7 +70,7 @@ struct BlockHeader: Hashable, Sendable {
         checksum = bytes.word32(at: place + 60)
         guard rawSize <= FormatLimits.blockRawSizeMax, storedSize <= FormatLimits.blockStoredSizeMax,
             firstCommit <= lastCommit, lastCommit <= FormatLimits.numberMax,
-            syncedThrough <= FormatLimits.numberMax
+            syncedThrough < max(firstCommit, 1)
         else { return nil }
     }
 }

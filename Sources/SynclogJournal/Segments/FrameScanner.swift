@@ -131,6 +131,24 @@ struct FrameScanner {
         return proven
     }
 
+    /// The last commit that blocks from here on prove durable, and the last one of whole blocks without a gap.
+    mutating func proof(above known: UInt64) throws(JournalError) -> (proven: UInt64, found: UInt64) {
+        var (proven, found) = (known, known)
+        while true {
+            switch try next() {
+            case .block(let header, _):
+                proven = max(proven, header.syncedThrough)
+                found = header.lastCommit
+            case .footer(let footer): proven = max(proven, footer.lastCommit)
+            case .index, .filler: continue
+            case .damaged:
+                // Blocks behind the damage may prove that it hit acknowledged commits.
+                return (max(proven, try provenBehind()), found)
+            case .end: return (proven, found)
+            }
+        }
+    }
+
     /// Goes on at a place found after damage.
     mutating func resume(at place: UInt64, chain: UInt32) {
         offset = place

@@ -248,22 +248,7 @@ final class LiveJournal {
         guard known.damage == nil else { return false }
         var scanner = FrameScanner(
             file: segment.file, salt: segment.header.salt, offset: known.end, limit: size, chain: known.chain)
-        var proven = known.lastCommit
-        var found = known.lastCommit
-        scanning: while true {
-            switch try scanner.next() {
-            case .block(let header, _):
-                proven = max(proven, header.syncedThrough)
-                found = header.lastCommit
-            case .footer(let footer): proven = max(proven, footer.lastCommit)
-            case .index, .filler: continue
-            case .damaged:
-                // Blocks behind the damage may prove that it hit acknowledged commits.
-                proven = max(proven, try scanner.provenBehind())
-                break scanning
-            case .end: break scanning
-            }
-        }
+        let (proven, found) = try scanner.proof(above: known.lastCommit)
         if proven > known.lastCommit { try segment.scan(to: size, through: proven) }
         return found > proven || slot == nil
     }

@@ -283,6 +283,36 @@ import Testing
         #expect(system.contents(path) == bytes)
     }
 
+    /// Found by the fuzzer: readers stopped with an error at what `verify` took for a tail that was never acknowledged.
+    @Test func `damage behind an old HEAD that later blocks prove to be acknowledged is told by verify`()
+        throws
+    {
+        let system = MemoryFileSystem()
+        let journal = try Journal.create(at: "/j", options: .test(system))
+        try journal.apply([put("a", "x")])
+        let head = try #require(system.contents("/j/HEAD"))
+        for name in ["b", "c", "d"] { try journal.apply([put(name, "y")]) }
+        let last = try journal.head().commit
+        journal.close()
+        try system.setContents("/j/HEAD", head)
+        let path = try #require(system.segments(of: "/j").last)
+        let whole = try Journal.verify(at: "/j", options: .test(system))
+        #expect(whole.isSound)
+        // The last one is proven by nothing.
+        #expect(whole.segments.last?.commits?.upperBound == last - 1)
+        let blocks = JournalFiles.frames(try #require(system.contents(path))).filter { $0.kind == 0x50 }
+        for (place, block) in blocks.suffix(3).enumerated() {
+            let damaged = system.copy()
+            try damaged.flip(path, at: block.offset + 70)
+            let isProven = place < 2
+            let report = try Journal.verify(at: "/j", options: .test(damaged))
+            #expect(report.damages.map(\.offset) == (isProven ? [UInt64(block.offset)] : []))
+            let reader = try Journal.open(at: "/j", mode: .readOnly, options: .test(damaged))
+            let isRead = (try? reader.commits()) != nil
+            #expect(isRead != isProven)
+        }
+    }
+
     /// A number that nobody can count on from is not believed, whatever its checksum.
     @Test func `a header behind the end that names the highest number does not stop a writer`() throws {
         let system = MemoryFileSystem()
