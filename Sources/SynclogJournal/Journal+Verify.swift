@@ -161,6 +161,8 @@ struct SegmentCheck {
     var mustBeSealed = false
     /// What lies between one index frame and the next; an index covers the last ones, that of a seal all.
     private var parts: [IndexContent] = []
+    /// Which of them the index at a place covers.
+    private var covered: [UInt64: Range<Int>] = [:]
     /// What lies behind the last index frame.
     private var tail = TailIndex()
     private var lastBlock: BlockHeader?
@@ -288,10 +290,12 @@ struct SegmentCheck {
     }
 
     /// Whether an index is, byte by byte, the one of the blocks between its first one and itself.
-    private func agrees(_ part: IndexPart) throws(JournalError) -> Bool {
+    private mutating func agrees(_ part: IndexPart) throws(JournalError) -> Bool {
         guard part.blockCount > 0 else { return parts.allSatisfy { $0.blocks.isEmpty } }
         let start = try part.block(0).offset
         guard let first = parts.firstIndex(where: { $0.blocks.first?.offset == start }) else { return false }
+        covered[part.offset] = first..<parts.count
+        guard leads(part.earlier, to: first) else { return false }
         var content = parts[first]
         for other in parts[(first + 1)...] { content.append(other) }
         content.finish()
@@ -304,6 +308,19 @@ struct SegmentCheck {
             if try file.bytes(at: place, count: IndexLayout.page) != page { return false }
         }
         return true
+    }
+
+    /// Whether the indexes at these places cover all blocks before a part, in order and once.
+    private func leads(_ earlier: [UInt64], to first: Int) -> Bool {
+        var next = 0
+        func skipEmpty() { while next < first, parts[next].blocks.isEmpty { next += 1 } }
+        for place in earlier {
+            skipEmpty()
+            guard let range = covered[place], range.lowerBound == next else { return false }
+            next = range.upperBound
+        }
+        skipEmpty()
+        return next == first
     }
 
     private mutating func check(_ footer: SegmentFooter) throws(JournalError) {

@@ -139,7 +139,8 @@ import Testing
         #expect(!frames.isEmpty)
         #expect(try Journal.verify(at: "/j", options: options).isSound)
         for page in frames.flatMap({ stride(from: $0.offset + 8, to: $0.offset + $0.size, by: 4096) }) {
-            for offset in stride(from: 3, to: 4092, by: everyByte ? 1 : 211) {
+            // The first place of an earlier index is looked at in each run.
+            for offset in [97] + stride(from: 3, to: 4092, by: everyByte ? 1 : 211) {
                 var changed = bytes
                 changed[page + offset] ^= 0x10
                 changed.setWord32(
