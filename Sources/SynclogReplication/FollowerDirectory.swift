@@ -248,7 +248,7 @@ struct FollowerDirectory: Sendable {
         guard status.isDirectory else { return false }
         let names = try files.list(path)
         guard names.contains("FOLLOWER") || names.allSatisfy({ $0 == "LOCK" || $0 == "tmp" }),
-            names.allSatisfy({ Self.ownNames.contains($0) || $0.utf8.count == 25 && $0.hasSuffix(".lz4") })
+            names.allSatisfy({ Self.ownNames.contains($0) || SegmentName($0) != nil })
         else { return false }
         for name in names.sorted() where name != "FOLLOWER" {
             let file = path + "/" + name

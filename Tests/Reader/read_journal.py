@@ -41,7 +41,8 @@ def blocks(data):
 def commits(directory):
     """The number and entries of each acknowledged commit, in order."""
     bound, found, covered = acknowledged(directory), {}, 0
-    for path in sorted(path for path in directory.iterdir() if re.fullmatch(r"[0-9a-f]{16}-[0-9a-f]{4}\.lz4", path.name)):
+    segments = [path for path in directory.iterdir() if re.fullmatch(r"[0-9a-f]{16}-[0-9a-f]{4,8}\.lz4", path.name)]
+    for path in sorted(segments, key=lambda path: (path.name[:16], int(path.stem[17:], 16))):
         data, parts = path.read_bytes(), {}
         if int(path.name[:16], 16) <= covered >= at(data, 3936):
             continue

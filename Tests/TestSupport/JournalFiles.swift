@@ -61,7 +61,7 @@ public enum JournalFiles {
 
     /// The names of segment files, in order.
     public static func segments(_ names: some Sequence<String>) -> [String] {
-        names.filter { $0.utf8.count == 25 && $0.hasSuffix(".lz4") }.sorted()
+        names.compactMap { SegmentName($0) }.sorted().map(\.text)
     }
 }
 

@@ -9,7 +9,7 @@ extension Journal {
     /// Everything goes on beside it: readers, writers, followers. Damage in a segment is reported and that segment left
     /// alone, as is one of a newer version; with `everything` the latter is ``JournalError/unsupported(path:feature:)``. It may be
     /// stopped at any moment; what was merged stays merged. Without room to merge everything it rewrites segment by segment what
-    /// fits.
+    /// fits. A single merged segment of which nothing can go stays as it is.
     /// - Parameters:
     ///   - everything: Seals the live segment and merges all; otherwise only what the tiers ask for.
     ///   - dryRun: Only counts; nothing is changed.
@@ -47,6 +47,15 @@ extension Journal {
                 return total
             }
             do throws(JournalError) {
+                let isMerged = range.count == 1 && snapshot.segments[range.lowerBound].name.generation > 0
+                if isMerged, !dryRun, var report = try merge(snapshot, range, everything, true, throttled),
+                    report.dropped == 0
+                {
+                    report.segments = 0
+                    report.bytesAfter = report.bytesBefore
+                    if total.segments == 0 { total.add(report) }
+                    return total
+                }
                 let merged = try withBallast { () throws(JournalError) in
                     try merge(snapshot, range, everything, dryRun, throttled)
                 }
@@ -109,9 +118,7 @@ extension Journal {
             tried.insert(snapshot.segments[place].name.number)
             do throws(JournalError) {
                 let expected = try merge(snapshot, place..<place + 1, true, true, false)
-                guard let expected, expected.versions + expected.tombstones + expected.others > 0 else {
-                    continue
-                }
+                guard let expected, expected.dropped > 0 else { continue }
                 let merged = try withBallast { () throws(JournalError) in
                     try merge(snapshot, place..<place + 1, true, false, false)
                 }
@@ -197,7 +204,12 @@ extension Journal {
         let inputs = snapshot.segments[range].map(\.name)
         let first = try snapshot.segments[range.lowerBound].open().header
         var header = first
-        header.generation = (inputs.map(\.generation).max() ?? 0) + 1
+        for (segment, input) in zip(snapshot.segments[range], inputs) {
+            guard input.generation < .max else {
+                throw .unsupported(path: segment.path, feature: "generation 4294967296")
+            }
+            header.generation = max(header.generation, input.generation + 1)
+        }
         header.salt = options.random()
         let lastReplaced = try snapshot.segments[range.upperBound].open().header.number - 1
         header.replaces = first.number...lastReplaced
@@ -285,6 +297,9 @@ extension Lease {
 }
 
 extension CompactionReport {
+    /// The number of entries that went.
+    var dropped: Int { versions + tombstones + others }
+
     /// Adds what another merge did.
     mutating func add(_ other: CompactionReport) {
         segments += other.segments

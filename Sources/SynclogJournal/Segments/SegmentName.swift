@@ -1,10 +1,10 @@
 /// The name of a segment file: its number and its generation in hex.
-struct SegmentName: Hashable, Comparable, Sendable {
+package struct SegmentName: Hashable, Comparable, Sendable {
     var number: UInt64
     var generation: UInt32
 
     /// The file's name.
-    var text: String {
+    package var text: String {
         hexadecimal(number, digits: 16) + "-" + hexadecimal(UInt64(generation), digits: 4) + ".lz4"
     }
 
@@ -14,18 +14,18 @@ struct SegmentName: Hashable, Comparable, Sendable {
     }
 
     /// Reads a file's name; nil if it is not a segment's.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let bytes = Array(text.utf8)
-        guard bytes.count == 25, text.hasSuffix(".lz4"), bytes[16] == UInt8(ascii: "-"),
+        guard (25...29).contains(bytes.count), text.hasSuffix(".lz4"), bytes[16] == UInt8(ascii: "-"),
             let number = UInt64(text.prefix(16), radix: 16),
-            let generation = UInt32(text.dropFirst(17).prefix(4), radix: 16)
+            let generation = UInt32(text.dropFirst(17).dropLast(4), radix: 16)
         else { return nil }
         self.number = number
         self.generation = generation
         guard self.text == text else { return nil }
     }
 
-    static func < (a: SegmentName, b: SegmentName) -> Bool {
+    package static func < (a: SegmentName, b: SegmentName) -> Bool {
         (a.number, a.generation) < (b.number, b.generation)
     }
 }

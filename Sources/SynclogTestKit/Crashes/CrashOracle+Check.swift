@@ -188,8 +188,7 @@ struct HeaderSearch {
     /// Looks at every byte of every segment.
     static func highestCommit(in image: [String: [UInt8]]) -> UInt64 {
         var highest: UInt64 = 0
-        for (name, bytes) in image where name.utf8.count == 25 && name.hasSuffix(".lz4") && bytes.count > 4096
-        {
+        for (name, bytes) in image where SegmentName(name) != nil && bytes.count > 4096 {
             let salt = word(bytes, 3840 + 120, 8)
             var place = 4096
             while place + 64 <= bytes.count {

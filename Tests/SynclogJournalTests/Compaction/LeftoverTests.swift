@@ -40,6 +40,21 @@ import Testing
         #expect(try journal.verify().isSound)
     }
 
+    @Test func `a compaction of what is merged already and all needed writes nothing`() throws {
+        let system = MemoryFileSystem()
+        let journal = try Journal.create(at: "/j", options: .test(system))
+        var model = JournalModel()
+        var workload = Workload(seed: 94)
+        try fill(journal, &model, &workload, count: 180)
+        _ = try journal.compact(everything: true)
+        let before = system.image(of: "/j")
+        let counted = try journal.compact(dryRun: true)
+        let idle = try journal.compact(everything: true)
+        #expect(system.image(of: "/j") == before)
+        #expect(idle.segments == 0 && idle.bytesAfter == idle.bytesBefore && idle.entries == counted.entries)
+        #expect(counted.segments == 1 && idle.kept == counted.kept)
+    }
+
     /// Compactions that were killed again and again left drafts in `tmp`, which only a recovery removed.
     @Test func `the draft of a dead compaction goes with the next one`() throws {
         let system = MemoryFileSystem()

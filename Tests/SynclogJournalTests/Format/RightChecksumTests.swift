@@ -65,6 +65,42 @@ import Testing
         try expect(model, in: journal)
     }
 
+    /// A merge with the number 65,536 had a name with a digit more, which nobody took for a segment: its inputs were removed.
+    @Test func `a segment that was merged many thousand times keeps its records at the next merge`() throws {
+        let system = MemoryFileSystem()
+        let model = try journal(in: system)
+        try setGeneration(0xffff, of: try #require(system.segments(of: "/j").first), in: system)
+        let journal = try Journal.open(at: "/j", options: .test(system, seed: 106))
+        for _ in 0..<2 { _ = try journal.compact(everything: true) }
+        try expect(model, in: journal)
+        try expect(model, in: Journal.open(at: "/j", mode: .readOnly, options: .test(system, seed: 107)))
+    }
+
+    @Test func `a segment with the highest generation is read and refused by a merge`() throws {
+        let system = MemoryFileSystem()
+        let model = try journal(in: system)
+        let path = try setGeneration(.max, of: try #require(system.segments(of: "/j").first), in: system)
+        let journal = try Journal.open(at: "/j", options: .test(system, seed: 108))
+        let refusal = JournalError.unsupported(path: path, feature: "generation 4294967296")
+        #expect(throws: refusal) { try journal.compact(everything: true) }
+        try expect(model, in: journal)
+    }
+
+    /// Gives a segment another generation, in its header and in its name.
+    /// - Returns: Its new path.
+    @discardableResult
+    private func setGeneration(
+        _ generation: UInt32, of path: String, in system: MemoryFileSystem
+    ) throws -> String {
+        var bytes = try #require(system.contents(path))
+        bytes.setWord32(generation, at: 3896)
+        bytes.setWord32(bytes.crc(3840..<4092), at: 4092)
+        try system.setContents(path, bytes)
+        let renamed = "/j/" + SegmentName(number: 1, generation: generation).text
+        try system.rename(path, to: renamed, replacing: false)
+        return renamed
+    }
+
     /// Found by the fuzzer: `verify` trapped at a footer with more entries than a signed number can count.
     @Test func `a footer that is wrong under a right checksum is told, and takes no reader down`() throws {
         let system = MemoryFileSystem()
