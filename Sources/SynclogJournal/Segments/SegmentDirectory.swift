@@ -41,6 +41,10 @@ struct SegmentDirectory: Sendable {
             segments.last?.setSuccessor(segment)
             segments.append(segment)
         }
+        // The live segment is never merged: behind a merged one there was another.
+        guard segments.last?.name.generation == 0 else {
+            throw .missingSegment(path: path, number: covered + 1)
+        }
         return segments
     }
 

@@ -119,6 +119,35 @@ import Testing
         for name in strays { #expect(system.contents("/j/\(name)")?.count == 300) }
     }
 
+    /// Found by the fuzzer: a writer began a segment whose number the merged one stands for, and the next opening left it out with
+    /// all that it had acknowledged.
+    @Test func `the segment behind a merged one is missing, and HEAD too`() throws {
+        let system = MemoryFileSystem()
+        var model = JournalModel()
+        var workload = Workload(seed: 405)
+        let made = try Journal.create(at: "/j", options: .test(system))
+        try fill(made, &model, &workload, count: 200)
+        _ = try made.compact(everything: true)
+        made.close()
+        let segments = system.segments(of: "/j")
+        let live = try #require(segments.last)
+        #expect(segments.count == 2 && live > "/j/0000000000000003")
+        try system.remove(live)
+        try system.remove("/j/HEAD")
+        let before = system.image(of: "/j")
+        let number = try #require(UInt64(live.dropFirst(3).prefix(16), radix: 16))
+        for mode in [JournalMode.readOnly, .shared, .exclusive] {
+            #expect(throws: JournalError.missingSegment(path: "/j", number: number)) {
+                let journal = try Journal.open(at: "/j", mode: mode, options: .test(system, seed: 4))
+                try journal.apply([put("a", "1")])
+            }
+        }
+        #expect(throws: JournalError.missingSegment(path: "/j", number: number)) {
+            try Journal.verify(at: "/j", options: .test(system))
+        }
+        #expect(system.image(of: "/j") == before)
+    }
+
     @Test func `an unfinished file in tmp does no harm`() throws {
         let system = MemoryFileSystem()
         var model = JournalModel()
