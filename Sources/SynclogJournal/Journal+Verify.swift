@@ -78,24 +78,24 @@ struct Verification {
             total +=
                 try journalErrors { () throws(FileError) in try fileSystem.status(segment.path) }?.size ?? 0
         }
-        var opened: [(file: any File, header: SegmentHeader)?] = []
+        var headers: [SegmentHeader?] = []
         for segment in segments {
             do throws(JournalError) {
-                let (file, header) = try segment.openFile()
+                let header = try segment.openFile().header
                 guard header.number == segment.name.number, header.generation == segment.name.generation
                 else {
                     throw .corrupted(
                         Damage(
                             file: segment.path, offset: 0, reason: "segment header belongs to another file"))
                 }
-                opened.append((file, header))
+                headers.append(header)
             } catch {
                 guard case .corrupted(let damage) = error else { throw error }
                 report.damages.append(damage)
-                opened.append(nil)
+                headers.append(nil)
             }
         }
-        guard let anyHeader = opened.compactMap({ $0?.header }).first else { return report }
+        guard let anyHeader = headers.compactMap(\.self).first else { return report }
         let slot = HeadSlot.newest(
             try directory.headBytes(), journal: anyHeader.journal, inode: try directory.inode())
         if let slot, let last = segments.last, slot.segment > last.name.number {
@@ -104,10 +104,11 @@ struct Verification {
         var done: UInt64 = 0
         var previous: (last: UInt64, chain: UInt32, name: SegmentName)?
         for (place, segment) in segments.enumerated() {
-            guard let (file, header) = opened[place] else {
+            guard let header = headers[place] else {
                 previous = nil
                 continue
             }
+            let file = try segment.openFile().file
             if header.journal != anyHeader.journal {
                 report.damages.append(
                     Damage(file: segment.path, offset: 0, reason: "segment belongs to another journal"))
@@ -131,7 +132,7 @@ struct Verification {
                 || !isLast && (header.generation > 0 || slot.map { $0.segment > header.number } ?? false)
             try check.run(
                 through: isLast
-                    ? nil : place + 1 < opened.count ? opened[place + 1]?.header.previousLast : nil,
+                    ? nil : place + 1 < headers.count ? headers[place + 1]?.previousLast : nil,
                 slot: isLast && slot?.segment == header.number ? slot : nil, isLast: isLast)
             report.segments.append(check.result)
             report.damages += check.damages

@@ -5,6 +5,9 @@ struct CompactionPolicy: Hashable, Sendable {
     /// The most bytes that one merge may read.
     var inputMax: UInt64
 
+    /// The most segments that one merge may read; all of them are open to its end.
+    var inputsMax = Int.max
+
     /// So many segments of one tier become one of the next.
     static let fanIn = 4
 
@@ -47,7 +50,7 @@ struct CompactionPolicy: Hashable, Sendable {
     private func fitting(_ places: [Int], _ last: Int, _ sizes: [UInt64]) -> Range<Int>? {
         var first = last
         var total = sizes[last]
-        while first > places[0], total + sizes[first - 1] <= inputMax {
+        while first > places[0], last - first + 1 < inputsMax, total + sizes[first - 1] <= inputMax {
             first -= 1
             total += sizes[first]
         }

@@ -9,7 +9,8 @@ extension Journal {
     /// Everything goes on beside it: readers, writers, followers. Damage in a segment is reported and that segment left
     /// alone, as is one of a newer version; with `everything` the latter is ``JournalError/unsupported(path:feature:)``. It may be
     /// stopped at any moment; what was merged stays merged. Without room to merge everything it rewrites segment by segment what
-    /// fits. A single merged segment of which nothing can go stays as it is.
+    /// fits. A single merged segment of which nothing can go stays as it is. More segments than can be open at once are merged
+    /// in runs, then what these left; a dry run counts run by run, and what one run supersedes in another is not seen.
     /// - Parameters:
     ///   - everything: Seals the live segment and merges all; otherwise only what the tiers ask for.
     ///   - dryRun: Only counts; nothing is changed.
@@ -41,13 +42,16 @@ extension Journal {
         defer { if !dryRun { try? turn.exclusively { $0.fillBallast(orLess: true) } } }
         var total = CompactionReport()
         var leftAlone: Set<SegmentName> = []
+        // Where the next run of a merge of all begins.
+        var start = 0
         while true {
             let snapshot = try turn.refreshed()
-            guard let range = try chooseRange(snapshot, everything, dryRun, leftAlone, inputMax) else {
-                return total
-            }
+            let isWhole = everything || dryRun
+            let run =
+                isWhole ? nextRun(snapshot, start) : try chooseRange(snapshot, leftAlone, inputMax)
+            guard let range = run else { return total }
             do throws(JournalError) {
-                let isMerged = range.count == 1 && snapshot.segments[range.lowerBound].name.generation > 0
+                let isMerged = range == 0..<1 && snapshot.segments[0].name.generation > 0
                 if isMerged, !dryRun, var report = try merge(snapshot, range, everything, true, throttled),
                     report.dropped == 0
                 {
@@ -62,7 +66,11 @@ extension Journal {
                 guard let report = merged else { return total }
                 total.add(report)
                 progress(total)
-                if everything || dryRun { return total }
+                guard isWhole else { continue }
+                let isLast = range.upperBound == snapshot.segments.count - 1
+                if isLast, dryRun || range.lowerBound == 0 { return total }
+                // What is left of the runs is merged when all of them are.
+                start = isLast ? 0 : dryRun ? range.upperBound : range.lowerBound + 1
             } catch {
                 if error.isOutOfSpace, everything {
                     // Pieces may have made room for all.
@@ -163,12 +171,18 @@ extension Journal {
         return file
     }
 
+    /// The next sealed segments of a merge of all, as many as one may read; none is left alone at the end.
+    private func nextRun(_ snapshot: JournalSnapshot, _ start: Int) -> Range<Int>? {
+        let count = snapshot.segments.count - 1
+        guard start < count else { return nil }
+        let end = min(start + inputsMax, count)
+        return start..<(count - end == 1 ? end - 1 : end)
+    }
+
     private func chooseRange(
-        _ snapshot: JournalSnapshot, _ everything: Bool, _ dryRun: Bool, _ leftAlone: Set<SegmentName>,
-        _ inputMax: UInt64
+        _ snapshot: JournalSnapshot, _ leftAlone: Set<SegmentName>, _ inputMax: UInt64
     ) throws(JournalError) -> Range<Int>? {
         let sealed = snapshot.segments.dropLast()
-        if everything || dryRun { return sealed.isEmpty ? nil : 0..<sealed.count }
         var sizes: [UInt64] = []
         for segment in sealed {
             let status = try journalErrors { () throws(FileError) in
@@ -178,8 +192,12 @@ extension Journal {
             sizes.append(leftAlone.contains(segment.name) ? .max : status?.size ?? 0)
         }
         let unit = options.segmentSize ?? (mode == .exclusive ? 64 << 20 : 1 << 20)
-        return CompactionPolicy(segmentSize: UInt64(unit), inputMax: inputMax).choose(sizes)
+        return CompactionPolicy(segmentSize: UInt64(unit), inputMax: inputMax, inputsMax: inputsMax)
+            .choose(sizes)
     }
+
+    /// The most segments that one merge may read: half of what may be open, for others are looked into meanwhile.
+    private var inputsMax: Int { options.openSegmentsMax / 2 }
 
     /// Merges a range of sealed segments.
     /// - Returns: What was done, or nil if somebody else changed the segments meanwhile.

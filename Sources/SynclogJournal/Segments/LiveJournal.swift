@@ -50,7 +50,8 @@ final class LiveJournal {
     private var headBytes = [UInt8](repeating: 0, count: HeadSlot.size)
 
     init(path: String, mode: JournalMode, options: JournalOptions) {
-        directory = SegmentDirectory(path: path, fileSystem: options.fileSystem)
+        directory = SegmentDirectory(
+            path: path, fileSystem: options.fileSystem, openMax: options.openSegmentsMax)
         self.mode = mode
         self.options = options
     }

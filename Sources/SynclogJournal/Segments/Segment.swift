@@ -1,15 +1,28 @@
-/// One segment file, opened when it is first needed.
+/// One segment file, opened when it is needed.
 final class Segment: Sendable {
     let name: SegmentName
     let path: String
     private let fileSystem: any FileSystem
     private let budget: PageBudget
+    private let others: OpenSegments
     private let state: Monitor<State>
 
     private struct State {
         var opened: OpenSegment?
         /// The next segment; it says where this one ends if it was never sealed.
         var successor: Segment?
+        /// Whether it is among those that may be closed.
+        var isCounted = false
+        /// Whether it was asked for since somebody thought of closing it.
+        var isUsed = false
+
+        /// Counts a segment that is open and not the live one.
+        /// - Returns: Whether it was not counted before.
+        mutating func count() -> Bool {
+            guard opened != nil, !isCounted else { return false }
+            isCounted = true
+            return true
+        }
     }
 
     init(name: SegmentName, in directory: SegmentDirectory) {
@@ -17,16 +30,48 @@ final class Segment: Sendable {
         path = directory.path + "/" + name.text
         fileSystem = directory.fileSystem
         budget = directory.budget
+        others = directory.openSegments
         state = Monitor(State())
     }
 
-    func setSuccessor(_ segment: Segment) { state.withLock { $0.successor = segment } }
+    /// Names the next segment: this one is not the live one any more.
+    func setSuccessor(_ segment: Segment) {
+        let isNew = state.withLock { state in
+            state.successor = segment
+            return state.count()
+        }
+        if isNew { others.add(self) }
+    }
 
     /// The segment if it is open already.
-    var ifOpen: OpenSegment? { state.withLock { $0.opened } }
+    var ifOpen: OpenSegment? {
+        state.withLock { state in
+            state.isUsed = true
+            return state.opened
+        }
+    }
 
-    /// Keeps a segment that was opened elsewhere.
-    func adopt(_ opened: OpenSegment) { state.withLock { $0.opened = opened } }
+    /// Keeps a segment that was opened elsewhere; the live one stays open.
+    func adopt(_ opened: OpenSegment) {
+        let isNew = state.withLock { state in
+            state.opened = opened
+            return state.successor != nil && state.count()
+        }
+        if isNew { others.add(self) }
+    }
+
+    /// Closes the file as soon as nobody reads it, unless the segment was used since the last call.
+    func closeUnlessUsed() -> Bool {
+        state.withLock { state in
+            guard !state.isUsed else {
+                state.isUsed = false
+                return false
+            }
+            state.opened = nil
+            state.isCounted = false
+            return true
+        }
+    }
 
     /// Opens the file and reads its header.
     static func openFile(_ path: String, fileSystem: any FileSystem, writing: Bool) throws(JournalError)
@@ -63,11 +108,14 @@ final class Segment: Sendable {
             try opened.scan(to: size, through: next.previousLast)
             opened.expectEnd(before: next)
         }
-        return state.withLock { state in
-            if let other = state.opened { return other }
+        let (result, isNew) = state.withLock { state in
+            if let other = state.opened { return (other, false) }
             state.opened = opened
-            return opened
+            state.isUsed = false
+            return (opened, state.count())
         }
+        if isNew { others.add(self) }
+        return result
     }
 }
 

@@ -4,6 +4,13 @@ struct SegmentDirectory: Sendable {
     let fileSystem: any FileSystem
     /// What the index pages of all segments may take together.
     let budget = PageBudget()
+    let openSegments: OpenSegments
+
+    init(path: String, fileSystem: any FileSystem, openMax: Int = OpenSegments.usualMax) {
+        self.path = path
+        self.fileSystem = fileSystem
+        openSegments = OpenSegments(countMax: openMax)
+    }
 
     /// Names that belong to a journal besides its segments.
     static let otherNames: Set<String> = [
