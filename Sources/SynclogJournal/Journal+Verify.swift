@@ -199,7 +199,10 @@ struct SegmentCheck {
         let scanned = proven == nil ? slot.map { min($0.end, size) } ?? size : size
         var scanner = FrameScanner(
             file: file, salt: header.salt, offset: end, limit: scanned, chain: header.chainStart)
+        // Whether the blocks end where HEAD says, be it old or not.
+        var fitsHead = slot.map { $0.end == end && $0.lastCommit == lastCommit } ?? true
         scanning: while damages.count < 10 {
+            defer { fitsHead = fitsHead || slot?.end == end && slot?.lastCommit == lastCommit }
             switch try scanner.next() {
             case .block(let block, let raw):
                 if let limit, block.firstCommit > limit { break scanning }
@@ -237,8 +240,19 @@ struct SegmentCheck {
         result.sealed = footer != nil
         if header.generation > 0, result.blocks == 0 { chain = footer?.chain ?? chain }
         if let footer { try check(footer) } else if !isLast { checkUnsealed(limit) }
+        if let slot, size < slot.end {
+            lost = .lostData(
+                acknowledged: JournalPlace(commit: slot.lastCommit, file: path, offset: slot.end),
+                found: JournalPlace(commit: lastCommit, file: path, offset: end))
+            return
+        }
+        if let slot, !fitsHead, damages.isEmpty {
+            let first = min(lastCommit, slot.lastCommit) + 1
+            report(
+                min(end, slot.end), "blocks do not end where HEAD says", first...max(first, slot.lastCommit))
+        }
         if let slot, proven == nil {
-            try checkEnd(slot, size: size)
+            tailBytes = try isFiller(from: slot.end, to: size) ? 0 : size - slot.end
         } else if isLast, footer == nil {
             tailBytes = size - end
         }
@@ -353,23 +367,11 @@ struct SegmentCheck {
         }
     }
 
-    private mutating func checkEnd(_ slot: HeadSlot, size: UInt64) throws(JournalError) {
-        if size < slot.end {
-            lost = .lostData(
-                acknowledged: JournalPlace(commit: slot.lastCommit, file: path, offset: slot.end),
-                found: JournalPlace(commit: lastCommit, file: path, offset: end))
-            return
-        }
-        if damages.isEmpty, end != slot.end || lastCommit != slot.lastCommit {
-            report(
-                end, "blocks do not end where HEAD says",
-                lastCommit + 1...max(lastCommit + 1, slot.lastCommit))
-        }
-        guard size > slot.end else { return }
-        let bytes = try file.bytes(at: slot.end, count: 8)
-        let isFiller =
-            bytes.count == 8 && bytes.word32(at: 0) == LZ4Frame.fillerMagic
-            && slot.end + 8 + UInt64(bytes.word32(at: 4)) == size
-        if !isFiller { tailBytes = size - slot.end }
+    /// Whether nothing, or one filler, lies between a place and the end of the file.
+    private func isFiller(from place: UInt64, to size: UInt64) throws(JournalError) -> Bool {
+        guard size > place else { return true }
+        let bytes = try file.bytes(at: place, count: 8)
+        return bytes.count == 8 && bytes.word32(at: 0) == LZ4Frame.fillerMagic
+            && place + 8 + UInt64(bytes.word32(at: 4)) == size
     }
 }

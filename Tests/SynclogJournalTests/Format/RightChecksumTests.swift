@@ -86,6 +86,48 @@ import Testing
         try expect(model, in: journal)
     }
 
+    /// Found by the fuzzer: behind an old HEAD `verify` did not look at whether the blocks end where HEAD says, and readers did.
+    @Test(arguments: [true, false])
+    func `what readers stumble over in HEAD is told by verify`(isOld: Bool) throws {
+        let system = MemoryFileSystem()
+        _ = try journal(in: system)
+        var head = try #require(system.contents("/j/HEAD"))
+        if isOld {
+            let writer = try Journal.open(at: "/j", options: .test(system, seed: 110))
+            for number in 0..<4 { try writer.apply([put("late-\(number)", "x")]) }
+            writer.close()
+            #expect(system.contents("/j/HEAD") != head)
+        }
+        let newest = head.word64(at: 8) > head.word64(at: 520) ? 0 : 512
+        head.replaceSubrange((512 - newest)..<(1024 - newest), with: [UInt8](repeating: 0, count: 512))
+        var told = 0
+        for offset in stride(from: newest + 8, to: newest + 128, by: 4) {
+            let value = head.word32(at: offset)
+            for other in [0, 1, value &+ 1, value &- 1, value &+ 57, .max] where other != value {
+                var changed = head
+                changed.setWord32(other, at: offset)
+                changed.setWord32(changed.crc(newest..<newest + 508), at: newest + 508)
+                let damaged = system.copy()
+                try damaged.setContents("/j/HEAD", changed)
+                let report = try? Journal.verify(at: "/j", options: .test(damaged))
+                guard let report, report.isSound else {
+                    told += 1
+                    continue
+                }
+                let place = "offset \(offset - newest), value \(other)"
+                do {
+                    let reader = try Journal.open(at: "/j", mode: .readOnly, options: .test(damaged))
+                    let isSame = try reader.commits() == reader.commitsBackward().reversed()
+                    #expect(isSame, "\(place)")
+                    try Journal.open(at: "/j", options: .test(damaged)).apply([put("after", "x")])
+                } catch {
+                    Issue.record("\(place): \(error)")
+                }
+            }
+        }
+        #expect(told > 20)
+    }
+
     /// Gives a segment another generation, in its header and in its name.
     /// - Returns: Its new path.
     @discardableResult
