@@ -71,12 +71,19 @@ struct OpenedDatabase {
         throw CommandFailure(error)
     }
 
-    /// Whether a zone is there.
+    /// Whether a zone is there; a look-up of any record in it tells.
     func hasZone(_ id: RecordZone.ID) async throws(CommandFailure) -> Bool {
-        let zones = try await SynclogCLI.database { () throws(SyncError) in
-            try await database.allRecordZones()
+        let record = Record.ID(recordName: "any", zoneID: id)
+        let found = try await SynclogCLI.database { () throws(SyncError) in
+            try await database.records(for: [record], desiredKeys: [])
         }
-        return zones.contains { $0.zoneID.zoneName.hasSameBytes(as: id.zoneName) }
+        switch found[record] {
+        case .success?: return true
+        case .failure(let error)? where error.code == .unknownItem: return true
+        case .failure(let error)? where [.zoneNotFound, .userDeletedZone].contains(error.code): return false
+        case .failure(let error)?: throw CommandFailure(error)
+        case nil: throw CommandFailure(.remote, "the database did not answer for a zone", next: "try again")
+        }
     }
 
     /// Makes a zone that is not there and says so, unless that is not wanted.
