@@ -1,7 +1,8 @@
 /// An append-only journal of commits in a directory of compressed segment files.
 ///
 /// All methods may be called from any thread. Those that read or write block: the blocking twins are not for the cooperative
-/// pool; the async twins use threads of the journal's own.
+/// pool; the async twins use threads of the journal's own. A handle keeps at most a quarter of the files open that the process may
+/// have open, 64 to 1024, whatever the number of segments, and gives them back when the last reference to it goes.
 public final class Journal: CommitLog {
     /// The identity of the journal.
     public let id: JournalID

@@ -67,8 +67,8 @@ public struct JournalOptions: Sendable {
     package var zeroFillSize: UInt64 = 256 * 1024
     /// The bytes of segments from which on a journal keeps ballast for a full disk.
     package var ballastFrom: UInt64 = 64 * 1024
-    /// The most segments that are open at once besides the live one.
-    package var openSegmentsMax = OpenSegments.usualMax
+    /// The most segments whose files are open at once besides the live one.
+    package var openFilesMax = OpenFiles.usualMax
     /// What the test kit leaves out.
     package var rules = JournalRules()
 

@@ -48,8 +48,13 @@ struct CompactionMerge {
     let rule: TombstoneRule
     let retention: JournalRetention
     let deadZones: [UInt64: UInt64]
+    /// Whether another merge follows that takes in all: then this one drops only what it supersedes itself, and looks at no
+    /// other segment.
+    let isFirstOfMany: Bool
 
     private let inputs: [OpenSegment]
+    /// Their files, open to the end of the merge.
+    private let files: [any File]
     private var superseded: SupersededRows
     private(set) var report = CompactionReport()
     /// The floors that must be durable before the inputs go.
@@ -58,9 +63,10 @@ struct CompactionMerge {
 
     init(
         snapshot: JournalSnapshot, range: Range<Int>, rule: TombstoneRule, retention: JournalRetention,
-        deadZones: [UInt64: UInt64]
+        deadZones: [UInt64: UInt64], isFirstOfMany: Bool
     ) throws(JournalError) {
         self.snapshot = snapshot
+        self.isFirstOfMany = isFirstOfMany
         self.range = range
         self.rule = rule
         self.retention = retention
@@ -73,6 +79,7 @@ struct CompactionMerge {
         }
         self.inputs = inputs
         consistentFrom = inputs.map(\.header.consistentFrom).max() ?? 0
+        files = try inputs.map { input throws(JournalError) in try input.openFile() }
         superseded = try SupersededRows(inputs)
     }
 
@@ -285,6 +292,10 @@ struct CompactionMerge {
     private func superseding(
         _ key: EntryKey, _ probe: KeyProbe, _ isOld: Bool, _ position: JournalPosition
     ) throws(JournalError) -> CommitInfo? {
+        if isFirstOfMany {
+            guard isOld, let found = try snapshot.entry(for: key, among: range) else { return nil }
+            return found.position > position ? found.commit : nil
+        }
         var isSuspect = isOld
         if !isSuspect {
             for segment in snapshot.segments[range.upperBound...] {
@@ -299,13 +310,15 @@ struct CompactionMerge {
     }
 
     private func hasRecords(ofZone zone: UInt64) throws(JournalError) -> Bool {
-        try snapshot.lastCommit(ofZone: zone) != 0
+        if isFirstOfMany { return true }
+        return try snapshot.lastCommit(ofZone: zone) != 0
     }
 
     /// Whether a segment before the merge still holds a put of a key.
     private func hasOlderPut(
         _ key: EntryKey, _ probe: KeyProbe, before commit: UInt64
     ) throws(JournalError) -> Bool {
+        if isFirstOfMany { return true }
         for segment in snapshot.segments[..<range.lowerBound].reversed() {
             if try snapshot.holds(key, probe, in: try segment.open()) { return true }
         }

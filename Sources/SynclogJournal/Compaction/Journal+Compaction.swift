@@ -63,7 +63,9 @@ extension Journal {
                 let merged = try withBallast { () throws(JournalError) in
                     try merge(snapshot, range, everything, dryRun, throttled)
                 }
-                guard let report = merged else { return total }
+                guard var report = merged else { return total }
+                // What a run keeps the last merge counts.
+                if isWhole, isRun(range, of: snapshot) { report.kept = CompactionReport.KeptTombstones() }
                 total.add(report)
                 progress(total)
                 guard isWhole else { continue }
@@ -171,6 +173,11 @@ extension Journal {
         return file
     }
 
+    /// Whether these are only some of the segments of a merge of all, and what is made of them is merged again.
+    private func isRun(_ range: Range<Int>, of snapshot: JournalSnapshot) -> Bool {
+        range.count > 1 && snapshot.segments.count - 1 > inputsMax
+    }
+
     /// The next sealed segments of a merge of all, as many as one may read; none is left alone at the end.
     private func nextRun(_ snapshot: JournalSnapshot, _ start: Int) -> Range<Int>? {
         let count = snapshot.segments.count - 1
@@ -197,7 +204,7 @@ extension Journal {
     }
 
     /// The most segments that one merge may read: half of what may be open, for others are looked into meanwhile.
-    private var inputsMax: Int { options.openSegmentsMax / 2 }
+    private var inputsMax: Int { options.openFilesMax / 2 }
 
     /// Merges a range of sealed segments.
     /// - Returns: What was done, or nil if somebody else changed the segments meanwhile.
@@ -214,7 +221,8 @@ extension Journal {
             keepsOverPuts: options.rules.keepsTombstonesOverPuts)
         var merge = try CompactionMerge(
             snapshot: snapshot, range: range, rule: rule, retention: options.retention,
-            deadZones: try snapshot.deadZones())
+            deadZones: try snapshot.deadZones(),
+            isFirstOfMany: (everything || dryRun) && isRun(range, of: snapshot))
         guard !dryRun else {
             try merge.measure()
             return merge.report

@@ -12,6 +12,8 @@ public struct JournalReader {
     /// The segment that comes next.
     private var segment: Int
     private var current: OpenSegment?
+    /// The file of that, which compaction may take away meanwhile.
+    private var file: (any File)?
     /// The blocks still to be read, the next one last.
     private var rows: [BlockRow] = []
     /// Commits to hand out, the next one last.
@@ -171,6 +173,7 @@ public struct JournalReader {
         let open: OpenSegment
         do throws(JournalError) {
             open = try name.open()
+            file = try open.openFile()
             let found = try matchingRows(of: open)
             rows = backward ? found : found.reversed()
             if let damage = open.content.withLock({ $0.damage }) { throw .corrupted(damage) }

@@ -76,9 +76,9 @@ final class JournalSnapshot: Sendable {
         return low
     }
 
-    /// The newest put or delete of a key.
-    func entry(for key: EntryKey) throws(JournalError) -> StoredEntry? {
-        guard let found = try find(key) else { return nil }
+    /// The newest put or delete of a key, in some segments or all.
+    func entry(for key: EntryKey, among range: Range<Int>? = nil) throws(JournalError) -> StoredEntry? {
+        guard let found = try find(key, among: range) else { return nil }
         let raw = found.raw.span
         return StoredEntry(
             commit: found.commit.info(in: raw),
@@ -98,9 +98,9 @@ final class JournalSnapshot: Sendable {
         var raw: [UInt8]
     }
 
-    private func find(_ key: EntryKey) throws(JournalError) -> Found? {
+    private func find(_ key: EntryKey, among range: Range<Int>? = nil) throws(JournalError) -> Found? {
         let probe = KeyProbe(key)
-        for segment in segments.reversed() {
+        for segment in segments[range ?? segments.indices].reversed() {
             let open = try segment.open()
             let (parts, rows) = try open.content.withLock { content throws(JournalError) in
                 // A newer version may lie in the damage: no answer is better than an old one.

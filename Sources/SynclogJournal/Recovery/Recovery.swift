@@ -252,7 +252,6 @@ extension LiveJournal {
             file: file, salt: header.salt, offset: end, limit: size, chain: 0)
         try noteHeaders(&scanner, from: end, &findings)
         try seal(open)
-        previous.adopt(open)
         return findings.highestSeen
     }
 

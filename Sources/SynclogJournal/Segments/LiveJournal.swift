@@ -51,7 +51,7 @@ final class LiveJournal {
 
     init(path: String, mode: JournalMode, options: JournalOptions) {
         directory = SegmentDirectory(
-            path: path, fileSystem: options.fileSystem, openMax: options.openSegmentsMax)
+            path: path, fileSystem: options.fileSystem, openMax: options.openFilesMax)
         self.mode = mode
         self.options = options
     }

@@ -1,28 +1,18 @@
-/// One segment file, opened when it is needed.
+/// One segment file, opened when it is first needed.
 final class Segment: Sendable {
     let name: SegmentName
     let path: String
     private let fileSystem: any FileSystem
     private let budget: PageBudget
-    private let others: OpenSegments
+    private let openFiles: OpenFiles
     private let state: Monitor<State>
 
     private struct State {
         var opened: OpenSegment?
+        /// Whether it was opened elsewhere, as the live one.
+        var isAdopted = false
         /// The next segment; it says where this one ends if it was never sealed.
         var successor: Segment?
-        /// Whether it is among those that may be closed.
-        var isCounted = false
-        /// Whether it was asked for since somebody thought of closing it.
-        var isUsed = false
-
-        /// Counts a segment that is open and not the live one.
-        /// - Returns: Whether it was not counted before.
-        mutating func count() -> Bool {
-            guard opened != nil, !isCounted else { return false }
-            isCounted = true
-            return true
-        }
     }
 
     init(name: SegmentName, in directory: SegmentDirectory) {
@@ -30,48 +20,23 @@ final class Segment: Sendable {
         path = directory.path + "/" + name.text
         fileSystem = directory.fileSystem
         budget = directory.budget
-        others = directory.openSegments
+        openFiles = directory.openFiles
         state = Monitor(State())
     }
 
-    /// Names the next segment: this one is not the live one any more.
+    /// Names the next segment: one that was the live one is opened anew, as the others are.
     func setSuccessor(_ segment: Segment) {
-        let isNew = state.withLock { state in
+        state.withLock { state in
             state.successor = segment
-            return state.count()
+            if state.isAdopted { (state.opened, state.isAdopted) = (nil, false) }
         }
-        if isNew { others.add(self) }
     }
 
     /// The segment if it is open already.
-    var ifOpen: OpenSegment? {
-        state.withLock { state in
-            state.isUsed = true
-            return state.opened
-        }
-    }
+    var ifOpen: OpenSegment? { state.withLock { $0.opened } }
 
-    /// Keeps a segment that was opened elsewhere; the live one stays open.
-    func adopt(_ opened: OpenSegment) {
-        let isNew = state.withLock { state in
-            state.opened = opened
-            return state.successor != nil && state.count()
-        }
-        if isNew { others.add(self) }
-    }
-
-    /// Closes the file as soon as nobody reads it, unless the segment was used since the last call.
-    func closeUnlessUsed() -> Bool {
-        state.withLock { state in
-            guard !state.isUsed else {
-                state.isUsed = false
-                return false
-            }
-            state.opened = nil
-            state.isCounted = false
-            return true
-        }
-    }
+    /// Keeps the live segment, which was opened elsewhere.
+    func adopt(_ opened: OpenSegment) { state.withLock { ($0.opened, $0.isAdopted) = (opened, true) } }
 
     /// Opens the file and reads its header.
     static func openFile(_ path: String, fileSystem: any FileSystem, writing: Bool) throws(JournalError)
@@ -98,8 +63,10 @@ final class Segment: Sendable {
         guard header.number == name.number, header.generation == name.generation else {
             throw .corrupted(Damage(file: path, offset: 0, reason: "segment header belongs to another file"))
         }
-        let opened = OpenSegment(path: path, file: file, header: header, budget: budget)
-        let size = try journalErrors { () throws(FileError) in try file.status() }.size
+        let (pooled, size) = try journalErrors { () throws(FileError) in
+            (try SegmentFile(file, fileSystem: fileSystem, among: openFiles), try file.status().size)
+        }
+        let opened = OpenSegment(path: path, file: pooled, header: header, budget: budget)
         if try !opened.loadSealed(size: size) {
             guard let successor = state.withLock({ $0.successor }) else {
                 throw .corrupted(Damage(file: path, offset: size, reason: "segment has no footer"))
@@ -108,14 +75,11 @@ final class Segment: Sendable {
             try opened.scan(to: size, through: next.previousLast)
             opened.expectEnd(before: next)
         }
-        let (result, isNew) = state.withLock { state in
-            if let other = state.opened { return (other, false) }
+        return state.withLock { state in
+            if let other = state.opened { return other }
             state.opened = opened
-            state.isUsed = false
-            return (opened, state.count())
+            return opened
         }
-        if isNew { others.add(self) }
-        return result
     }
 }
 
@@ -126,6 +90,11 @@ final class OpenSegment: Sendable {
     let header: SegmentHeader
     let content: Monitor<SegmentContent>
     let budget: PageBudget
+
+    /// The file, which stays open as long as somebody holds this.
+    func openFile() throws(JournalError) -> any File {
+        try journalErrors { () throws(FileError) in try (file as? SegmentFile)?.opened() ?? file }
+    }
 
     init(path: String, file: any File, header: SegmentHeader, budget: PageBudget) {
         self.budget = budget

@@ -4,12 +4,12 @@ struct SegmentDirectory: Sendable {
     let fileSystem: any FileSystem
     /// What the index pages of all segments may take together.
     let budget = PageBudget()
-    let openSegments: OpenSegments
+    let openFiles: OpenFiles
 
-    init(path: String, fileSystem: any FileSystem, openMax: Int = OpenSegments.usualMax) {
+    init(path: String, fileSystem: any FileSystem, openMax: Int = OpenFiles.usualMax) {
         self.path = path
         self.fileSystem = fileSystem
-        openSegments = OpenSegments(countMax: openMax)
+        openFiles = OpenFiles(countMax: openMax)
     }
 
     /// Names that belong to a journal besides its segments.

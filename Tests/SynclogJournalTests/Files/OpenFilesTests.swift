@@ -21,7 +21,7 @@ import Testing
         }
         func options(_ seed: UInt64) -> JournalOptions {
             var options = JournalOptions.test(process, segmentSize: 16 << 10, seed: seed)
-            options.openSegmentsMax = Self.openMax
+            options.openFilesMax = Self.openMax
             options.compacts = false
             return options
         }
@@ -61,6 +61,50 @@ import Testing
             #expect(try writer.verify().isSound)
         }
         #expect(machine.openFiles.isEmpty)
+    }
+
+    /// What was closed for others is opened again by a name that compaction took away meanwhile.
+    @Test func `readers whose closed files are merged and removed go on with what took their place`() throws {
+        let machine = MemoryFileSystem()
+        func options(_ seed: UInt64) -> JournalOptions {
+            var options = JournalOptions.test(machine, segmentSize: 16 << 10, seed: seed)
+            options.openFilesMax = Self.openMax
+            options.compacts = false
+            return options
+        }
+        var model = JournalModel()
+        var generator = SeededGenerator(seed: 415)
+        let writer = try Journal.create(at: "/j", options: options(416))
+        // Some to a segment, so that a reader stops in the middle of one.
+        for number in 0..<Self.count {
+            let value = [0x59, 0x18, 0x00] + generator.bytes(0x1800)
+            model.commits.append(
+                try writer.apply([PlannedEntry(.put, put("k\(number)", "").key, value: value)]))
+        }
+        #expect(machine.segments(of: "/j").count > 3 * Self.openMax)
+        for backward in [false, true] {
+            for stop in [1, 2, 50, 98] {
+                let system = machine.copy()
+                var options = options(418)
+                options.fileSystem = system
+                let reading = try Journal.open(at: "/j", mode: .readOnly, options: options)
+                var reader = try backward ? reading.readBackward() : reading.read()
+                var found: [Commit] = []
+                while found.count < stop, let commit = try reader.next() { found.append(commit) }
+                // All others are opened and closed meanwhile.
+                for _ in 0..<2 { try expect(model, in: reading) }
+                _ = try Journal.open(at: "/j", options: options).compact(everything: true)
+                #expect(system.segments(of: "/j").count == 2)
+                while let commit = try reader.next() { found.append(commit) }
+                let records = found.map { $0.entries.filter { $0.key.space == .record } }.filter {
+                    !$0.isEmpty
+                }
+                let written = model.commits.map(\.entries)
+                let isSame = records == (backward ? written.reversed() : written)
+                #expect(isSame, "backward \(backward), stop \(stop)")
+                try expect(model, in: reading)
+            }
+        }
     }
 
     private func expect(_ model: JournalModel, in journal: Journal) throws {
