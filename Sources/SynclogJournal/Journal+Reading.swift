@@ -4,7 +4,7 @@ extension Journal {
     func reading<Result>(
         _ body: (JournalSnapshot) throws(JournalError) -> Result
     ) throws(JournalError) -> Result {
-        var snapshot = turn.snapshot()
+        var snapshot = try turn.snapshot()
         var attempts = 0
         while true {
             do throws(JournalError) {

@@ -37,7 +37,7 @@ extension Journal {
         }
         if names.count == 1 {
             try JournalBirth(path: copy.path, options: options).make(id: id, follower: try followerState())
-            return turn.snapshot().head
+            return try turn.snapshot().head
         }
         // A copy that a kill or a loss of power left unfinished lacks its first segment, so that nobody takes it for a
         // shorter journal. The last segment goes on changing here: the copy gets an empty one of its own when it is
@@ -67,7 +67,7 @@ extension Journal {
             opened = try Journal.open(at: copy.path, mode: .readOnly, options: opening)
         }
         defer { opened.close() }
-        return opened.turn.snapshot().head
+        return try opened.turn.snapshot().head
     }
 
     /// Removes what a copy that failed has made; whoever gave it the first segment made all of it.

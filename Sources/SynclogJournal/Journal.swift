@@ -2,7 +2,7 @@
 ///
 /// All methods may be called from any thread. Those that read or write block: the blocking twins are not for the cooperative
 /// pool; the async twins use threads of the journal's own. A handle keeps at most a quarter of the files open that the process may
-/// have open, 64 to 1024, whatever the number of segments, and gives them back when the last reference to it goes.
+/// have open, 64 to 1024, whatever the number of segments.
 public final class Journal: CommitLog {
     /// The identity of the journal.
     public let id: JournalID
@@ -62,7 +62,9 @@ public final class Journal: CommitLog {
         return try Journal(live: live)
     }
 
-    /// Syncs relaxed commits, indexes the end of a long exclusive session, gives the lock back and refuses further use.
+    /// Syncs relaxed commits, indexes the end of a long exclusive session, gives lock and files back and refuses further use.
+    ///
+    /// A ``JournalReader`` that was made before may go on.
     ///
     /// May be called twice.
     public func close() { turn.close() }
@@ -182,7 +184,7 @@ public final class Journal: CommitLog {
     public func append(_ blocks: [JournalBlock]) throws(JournalError) -> JournalHead {
         try turn.exclusively { live throws(JournalError) in try live.append(blocks) }
         compactAfterRoll()
-        return turn.snapshot().head
+        return try turn.snapshot().head
     }
 }
 

@@ -1,6 +1,7 @@
 extension LiveJournal {
-    /// Makes relaxed commits durable, leaves the end ready for the next process, and gives the lock back.
+    /// Makes relaxed commits durable, leaves the end ready for the next process, and gives the lock and the files back.
     func close() {
+        defer { forgetFiles() }
         guard mode != .readOnly, poison == nil else {
             lock?.release()
             return

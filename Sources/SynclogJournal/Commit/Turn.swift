@@ -13,7 +13,8 @@ final class Turn: Sendable {
         var threadRuns = false
         var rolled = false
         var compacts = false
-        var snapshot: JournalSnapshot
+        /// Nil when closed.
+        var snapshot: JournalSnapshot?
     }
 
     /// The head itself.
@@ -36,7 +37,10 @@ final class Turn: Sendable {
     }
 
     /// The durable content as it was known last.
-    func snapshot() -> JournalSnapshot { state.withLock { $0.snapshot } }
+    func snapshot() throws(JournalError) -> JournalSnapshot {
+        guard let snapshot = state.withLock({ $0.snapshot }) else { throw .closed }
+        return snapshot
+    }
 
     /// Whether `close` was called.
     var isClosed: Bool { state.withLock { $0.isClosed } }
@@ -168,12 +172,12 @@ final class Turn: Sendable {
         giveBack(done: requests.dropLast(rest.count), rest: rest)
     }
 
-    /// Makes relaxed commits durable, gives the lock back and refuses further use.
+    /// Makes relaxed commits durable, gives lock and files back and refuses further use.
     func close() {
         try? exclusively { live throws(JournalError) in
             live.close()
             // Before anybody else has the turn: a merge in the background would take the lock again, and keep it.
-            state.withLock { $0.isClosed = true }
+            state.withLock { ($0.isClosed, $0.snapshot) = (true, nil) }
         }
     }
 }

@@ -66,6 +66,15 @@ final class LiveJournal {
 
     func setLive(_ segment: OpenSegment) { opened = segment }
 
+    /// Lets go of all files; there is no live segment any more.
+    func forgetFiles() {
+        opened = nil
+        headFile = nil
+        lock = nil
+        segments = []
+        cache.removeAll()
+    }
+
     /// Runs a body that makes all that is known of the files anew.
     func loading(_ body: () throws(JournalError) -> Void) throws(JournalError) {
         cache.removeAll()

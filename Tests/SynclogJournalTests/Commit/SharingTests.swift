@@ -107,11 +107,21 @@ import Testing
         #expect(try recovered(system) == model.commits)
     }
 
-    @Test func `a closed handle refuses, and may be closed again`() throws {
+    /// It went on to read, and kept all files open, of which compaction had deleted some.
+    @Test func `a closed handle refuses, keeps no file open, and may be closed again`() throws {
         let system = MemoryFileSystem()
         let journal = try Journal.create(at: "/j", options: .test(system))
+        var model = JournalModel()
+        var workload = Workload(seed: 63)
+        try fill(journal, &model, &workload, count: 120)
+        #expect(try journal.commits() == model.commits && system.segments(of: "/j").count > 2)
         journal.close()
         journal.close()
+        #expect(system.openFiles == [])
         #expect(throws: JournalError.closed) { try journal.apply([put("a", "1")]) }
+        #expect(throws: JournalError.closed) { try journal.commits() }
+        #expect(throws: JournalError.closed) { try journal.entry(for: put("a", "").key) }
+        #expect(throws: JournalError.closed) { try journal.head() }
+        #expect(throws: JournalError.closed) { try journal.compact() }
     }
 }
