@@ -63,16 +63,15 @@ final class Segment: Sendable {
         guard header.number == name.number, header.generation == name.generation else {
             throw .corrupted(Damage(file: path, offset: 0, reason: "segment header belongs to another file"))
         }
-        let (pooled, size) = try journalErrors { () throws(FileError) in
-            (try SegmentFile(file, fileSystem: fileSystem, among: openFiles), try file.status().size)
-        }
+        let status = try journalErrors { () throws(FileError) in try file.status() }
+        let pooled = SegmentFile(file, inode: status.inode, fileSystem: fileSystem, among: openFiles)
         let opened = OpenSegment(path: path, file: pooled, header: header, budget: budget)
-        if try !opened.loadSealed(size: size) {
+        if try !opened.loadSealed(size: status.size) {
             guard let successor = state.withLock({ $0.successor }) else {
-                throw .corrupted(Damage(file: path, offset: size, reason: "segment has no footer"))
+                throw .corrupted(Damage(file: path, offset: status.size, reason: "segment has no footer"))
             }
             let next = try successor.open().header
-            try opened.scan(to: size, through: next.previousLast)
+            try opened.scan(to: status.size, through: next.previousLast)
             opened.expectEnd(before: next)
         }
         return state.withLock { state in

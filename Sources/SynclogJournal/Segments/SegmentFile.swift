@@ -18,12 +18,12 @@ final class SegmentFile: File {
         var isUsed = false
     }
 
-    /// Takes a file that was just opened.
-    init(_ file: any File, fileSystem: any FileSystem, among others: OpenFiles) throws(FileError) {
+    /// Takes a file that was just opened, with its inode.
+    init(_ file: any File, inode: UInt64, fileSystem: any FileSystem, among others: OpenFiles) {
         path = file.path
         self.fileSystem = fileSystem
         self.others = others
-        inode = try file.status().inode
+        self.inode = inode
         keep(file)
     }
 

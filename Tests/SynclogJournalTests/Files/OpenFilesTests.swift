@@ -19,12 +19,7 @@ import Testing
         let process = machine.process { call in
             call.kind == .open && machine.openFiles.count >= filesMax ? .fails(code: EMFILE) : .goesOn
         }
-        func options(_ seed: UInt64) -> JournalOptions {
-            var options = JournalOptions.test(process, segmentSize: 16 << 10, seed: seed)
-            options.openFilesMax = Self.openMax
-            options.compacts = false
-            return options
-        }
+        func options(_ seed: UInt64) -> JournalOptions { Self.options(process, seed) }
         var model = JournalModel()
         var generator = SeededGenerator(seed: 411)
         do {
@@ -66,15 +61,9 @@ import Testing
     /// What was closed for others is opened again by a name that compaction took away meanwhile.
     @Test func `readers whose closed files are merged and removed go on with what took their place`() throws {
         let machine = MemoryFileSystem()
-        func options(_ seed: UInt64) -> JournalOptions {
-            var options = JournalOptions.test(machine, segmentSize: 16 << 10, seed: seed)
-            options.openFilesMax = Self.openMax
-            options.compacts = false
-            return options
-        }
         var model = JournalModel()
         var generator = SeededGenerator(seed: 415)
-        let writer = try Journal.create(at: "/j", options: options(416))
+        let writer = try Journal.create(at: "/j", options: Self.options(machine, 416))
         // Some to a segment, so that a reader stops in the middle of one.
         for number in 0..<Self.count {
             let value = [0x59, 0x18, 0x00] + generator.bytes(0x1800)
@@ -85,8 +74,7 @@ import Testing
         for backward in [false, true] {
             for stop in [1, 2, 50, 98] {
                 let system = machine.copy()
-                var options = options(418)
-                options.fileSystem = system
+                let options = Self.options(system, 418)
                 let reading = try Journal.open(at: "/j", mode: .readOnly, options: options)
                 var reader = try backward ? reading.readBackward() : reading.read()
                 var found: [Commit] = []
@@ -105,6 +93,14 @@ import Testing
                 try expect(model, in: reading)
             }
         }
+    }
+
+    private static func options(_ files: any FileSystem, _ seed: UInt64) -> JournalOptions {
+        var options = JournalOptions.test(MemoryFileSystem(), segmentSize: 16 << 10, seed: seed)
+        options.fileSystem = files
+        options.openFilesMax = openMax
+        options.compacts = false
+        return options
     }
 
     private func expect(_ model: JournalModel, in journal: Journal) throws {
