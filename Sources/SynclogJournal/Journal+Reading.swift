@@ -5,13 +5,13 @@ extension Journal {
         _ body: (JournalSnapshot) throws(JournalError) -> Result
     ) throws(JournalError) -> Result {
         var snapshot = try turn.snapshot()
-        var attempts = 0
+        var oldListings = 0
         while true {
             do throws(JournalError) {
                 return try body(snapshot)
             } catch {
-                guard error.mayBeAnOldListing, attempts < 10 else { throw error }
-                attempts += 1
+                guard error.mayBeAnOldListing, oldListings < JournalError.oldListingsMax else { throw error }
+                oldListings += 1
                 // Listing may meet a replacement of its own; the next round tries again.
                 if let newer = try? snapshot.relisted() { snapshot = newer }
             }

@@ -146,7 +146,7 @@ extension Journal {
     ) throws(JournalError) {
         let live = LiveJournal(path: path, mode: .shared, options: options)
         try JournalBirth(path: path, options: options).refuseNetwork()
-        _ = try live.directory.segments()
+        _ = try lookingAgain { () throws(JournalError) in try live.directory.segments() }
         try live.beginWriting()
         defer { live.endWriting() }
         guard live.isFollower else { return }

@@ -42,14 +42,8 @@ extension Journal {
         progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
     ) throws(JournalError) -> VerifyReport {
         let live = LiveJournal(path: path, mode: .readOnly, options: options)
-        var attempts = 0
-        while true {
-            do throws(JournalError) {
-                return try Verification(directory: live.directory).run(progress: progress)
-            } catch {
-                guard error.mayBeAnOldListing, attempts < 3 else { throw error }
-                attempts += 1
-            }
+        return try lookingAgain { () throws(JournalError) in
+            try Verification(directory: live.directory).run(progress: progress)
         }
     }
 

@@ -55,7 +55,7 @@ public final class Journal: CommitLog {
         } else {
             try JournalBirth(path: path, options: options).refuseNetwork()
             // A directory without segments is told apart before LOCK is made in it.
-            _ = try live.directory.segments()
+            _ = try lookingAgain { () throws(JournalError) in try live.directory.segments() }
             try live.beginWriting()
             live.endWriting()
         }

@@ -23,8 +23,8 @@ public struct JournalReader {
     /// The last commit of the last block that was read; the first one when reading backward.
     private var seen: UInt64?
     private var buffer = BlockBuffer()
-    private var relistings = 0
-    private static let relistingsMax = 10
+    /// How often in a row the next file was gone.
+    private var oldListings = 0
 
     init(_ snapshot: JournalSnapshot, from position: JournalPosition, backward: Bool, filter: ReadFilter)
         throws(JournalError)
@@ -178,7 +178,7 @@ public struct JournalReader {
             rows = backward ? found : found.reversed()
             if let damage = open.content.withLock({ $0.damage }) { throw .corrupted(damage) }
         } catch {
-            if error.mayBeAnOldListing, relistings < Self.relistingsMax {
+            if error.mayBeAnOldListing, oldListings < JournalError.oldListingsMax {
                 try relist()
                 return true
             }
@@ -191,13 +191,14 @@ public struct JournalReader {
             return true
         }
         current = open
+        oldListings = 0
         return true
     }
 
     /// Compaction took the next file away: what it held is in another one, which is entered behind what was read.
     private mutating func relist() throws(JournalError) {
         while true {
-            relistings += 1
+            oldListings += 1
             do throws(JournalError) {
                 snapshot = try snapshot.relisted()
                 if let seen {
@@ -210,7 +211,7 @@ public struct JournalReader {
                 }
                 return
             } catch {
-                guard error.mayBeAnOldListing, relistings < Self.relistingsMax else { throw error }
+                guard error.mayBeAnOldListing, oldListings < JournalError.oldListingsMax else { throw error }
             }
         }
     }

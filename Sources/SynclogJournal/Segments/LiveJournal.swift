@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// The head of a journal: the live segment, HEAD, and what is needed to go on from there.
 ///
 /// Not Sendable: the journal hands it to one thread at a time. All file access at the head happens here.
@@ -206,22 +204,24 @@ final class LiveJournal {
     }
 
     private func loadWhatIsProven() throws(JournalError) {
-        var attempts = 0
+        var oldListings = 0
+        var waits = 0
         while true {
             let pending: Bool
             do throws(JournalError) {
                 pending = try loadOnceForReading()
             } catch {
                 // Segments were replaced or begun between listing, opening and HEAD: look again.
-                guard error.mayBeAnOldListing, attempts < 5 else { throw error }
-                attempts += 1
+                guard error.mayBeAnOldListing, oldListings < JournalError.oldListingsMax else { throw error }
+                oldListings += 1
                 continue
             }
+            oldListings = 0
             // Whole blocks above the proof: a writer may be between its write and HEAD. Give it a moment, unless the
             // last one wrote before the machine was started.
             recoveryPending = pending
-            if !pending || slot?.boot != options.fileSystem.bootID() || attempts >= 40 { return }
-            attempts += 1
+            if !pending || slot?.boot != options.fileSystem.bootID() || waits >= 40 { return }
+            waits += 1
             options.pause(2500)
         }
     }
@@ -297,17 +297,6 @@ final class LiveJournal {
         }
         if matches { slot = newest }
         return matches
-    }
-}
-
-extension JournalError {
-    /// Whether looking at the directory again may help: a file vanished, or is missing in the list.
-    var mayBeAnOldListing: Bool {
-        switch self {
-        case .file(let failure): failure.code == ENOENT
-        case .missingSegment: true
-        default: false
-        }
     }
 }
 

@@ -46,6 +46,43 @@ import Testing
         #expect(system.segments(of: "/j").contains { !$0.hasSuffix("-0000.lz4") })
     }
 
+    /// A reader looked at most ten times in its life for what took the place of a file that was gone.
+    @Test func `a reader goes on however often the next segment was merged just before it`() throws {
+        let system = MemoryFileSystem()
+        var options = JournalOptions.test(system, segmentSize: 16 << 10)
+        options.compacts = false
+        let writer = try Journal.create(at: "/j", options: options)
+        var generator = SeededGenerator(seed: 702)
+        var written: [UInt64] = []
+        for number in 0..<100 {
+            let value = [0x59, 0x40, 0x00] + generator.bytes(0x4000)
+            let entry = PlannedEntry(.put, put("k\(number)", "").key, value: value)
+            written.append(try writer.apply([entry]).info.number)
+        }
+        let reading = try Journal.open(at: "/j", mode: .readOnly, options: options)
+        var reader = try reading.readBackward()
+        var read: [UInt64] = []
+        var gone = 0
+        // The newest four segments that are not merged yet, then the four before them, and so on to the first.
+        let size = system.contents(system.segments(of: "/j")[0])?.count ?? 0
+        _ = try writer.compact(inputMax: UInt64(size * 9 / 2)) { _ in
+            let last = read.last ?? written[written.count - 1]
+            do {
+                while let commit = try reader.next() {
+                    read.append(commit.info.number)
+                    if last - commit.info.number >= 4 { break }
+                }
+            } catch {
+                Issue.record("\(error)")
+            }
+            gone += 1
+        }
+        while let commit = try reader.next() { read.append(commit.info.number) }
+        #expect(gone > 20)
+        let isWhole = read.filter { written.contains($0) } == written.reversed()
+        #expect(isWhole)
+    }
+
     /// Reads everything with a fresh handle and compares the newest entries with the model at that commit.
     private func look(_ system: MemoryFileSystem, _ model: Monitor<JournalModel>, _ seed: UInt64) throws {
         let known = model.withLock { $0.commits.last?.info.number ?? 0 }
