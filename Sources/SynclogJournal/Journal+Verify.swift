@@ -190,6 +190,8 @@ struct SegmentCheck {
         }
         let proven = try slot.flatMap { slot throws(JournalError) in try provenBehind(slot, size: size) }
         let limit = proven ?? limit
+        // Only what was never sealed has blocks behind its successor's start that are void.
+        let seal = isLast ? nil : try SegmentFooter.read(from: file, size: size, salt: header.salt)
         let scanned = proven == nil ? slot.map { min($0.end, size) } ?? size : size
         var scanner = FrameScanner(
             file: file, salt: header.salt, offset: end, limit: scanned, chain: header.chainStart)
@@ -199,7 +201,7 @@ struct SegmentCheck {
             defer { fitsHead = fitsHead || slot?.end == end && slot?.lastCommit == lastCommit }
             switch try scanner.next() {
             case .block(let block, let raw):
-                if let limit, block.firstCommit > limit { break scanning }
+                if let limit, block.firstCommit > limit, seal == nil { break scanning }
                 take(block, raw, at: scanner.frameOffset)
                 end = scanner.offset
             case .index:

@@ -199,4 +199,13 @@ struct SegmentFooter: Hashable, Sendable {
             return nil
         }
     }
+
+    /// The footer at the end of a file; nil if there is none.
+    static func read(
+        from file: any File, size: UInt64, salt: UInt64
+    ) throws(JournalError) -> SegmentFooter? {
+        guard size >= UInt64(SegmentHeader.size + Self.size) else { return nil }
+        let bytes = try file.bytes(at: size - UInt64(Self.size), count: Self.size)
+        return SegmentFooter(bytes, salt: salt, fileSize: size)
+    }
 }

@@ -241,10 +241,15 @@ extension LiveJournal {
         }
         let open = OpenSegment(path: previous.path, file: file, header: header, budget: directory.budget)
         let size = try journalErrors { () throws(FileError) in try file.status() }.size
-        if try confirmSeal(open, size: size) { return 0 }
-        try open.scan(to: size, through: limit)
+        let isSealed = try confirmSeal(open, size: size)
+        if isSealed {
+            _ = try open.loadSealed(size: size)
+        } else {
+            try open.scan(to: size, through: limit)
+        }
         open.expectEnd(before: try live.header)
         if let damage = open.content.withLock({ $0.damage }) { throw .corrupted(damage) }
+        if isSealed { return 0 }
         if options.padsGroups { try open.takePadding(before: size) }
         var findings = TailFindings(proven: limit, wholeThrough: limit, highestSeen: limit)
         let end = open.content.withLock { $0.end }

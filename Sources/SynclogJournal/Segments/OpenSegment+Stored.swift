@@ -48,9 +48,9 @@ extension OpenSegment {
 
     /// Where a whole seal begins; nil if there is none, or if a crash tore the index of one that has its footer.
     func startOfSeal(size: UInt64) throws(JournalError) -> UInt64? {
-        guard size >= UInt64(SegmentHeader.size + SegmentFooter.size) else { return nil }
-        let bytes = try file.bytes(at: size - UInt64(SegmentFooter.size), count: SegmentFooter.size)
-        guard let footer = SegmentFooter(bytes, salt: header.salt, fileSize: size) else { return nil }
+        guard let footer = try SegmentFooter.read(from: file, size: size, salt: header.salt) else {
+            return nil
+        }
         var scanner = FrameScanner(
             file: file, salt: header.salt, offset: footer.blocksEnd, limit: size, chain: footer.chain)
         scanning: while true {

@@ -109,10 +109,9 @@ final class OpenSegment: Sendable {
     /// Takes the index of a sealed file.
     /// - Returns: False if there is no valid footer.
     func loadSealed(size: UInt64) throws(JournalError) -> Bool {
-        guard size >= UInt64(SegmentHeader.size + SegmentFooter.size) else { return false }
-        let place = size - UInt64(SegmentFooter.size)
-        let bytes = try file.bytes(at: place, count: SegmentFooter.size)
-        guard let footer = SegmentFooter(bytes, salt: header.salt, fileSize: size) else { return false }
+        guard let footer = try SegmentFooter.read(from: file, size: size, salt: header.salt) else {
+            return false
+        }
         let part = try IndexPart(
             file: file, salt: header.salt, offset: footer.indexOffset, root: footer.root, budget: budget)
         var session = header.session
