@@ -25,17 +25,17 @@ import Glibc
     @_silgen_name("LLVMFuzzerMutate")
     private func mutateBytes(_ data: UnsafeMutablePointer<UInt8>?, _ size: Int, _ sizeMax: Int) -> Int
 
-    /// What libFuzzer calls for a changed input: its own changes, and for lists of edits every second time a whole edit.
+    /// What libFuzzer calls for a changed input: its own changes, and every second time one that keeps the input's structure.
     @c(LLVMFuzzerCustomMutator) public func mutateInput(
         _ data: UnsafeMutablePointer<UInt8>?, _ size: Int, _ sizeMax: Int, _ seed: UInt32
     ) -> Int {
-        let bytes = Array(UnsafeBufferPointer(start: data, count: size))
-        guard chosen.name == "journal", seed & 1 == 0, let data, let start = JournalMutator.start(bytes)
+        guard seed & 1 == 0, let data,
+            let changed = chosen.mutated?(
+                Array(UnsafeBufferPointer(start: data, count: size)), UInt64(seed))
         else {
             return mutateBytes(data, size, sizeMax)
         }
-        var mutator = JournalMutator(seed: UInt64(seed))
-        let mutated = mutator.mutated(bytes, from: start).prefix(sizeMax)
+        let mutated = changed.prefix(sizeMax)
         for (place, byte) in mutated.enumerated() { data[place] = byte }
         return mutated.count
     }

@@ -5,15 +5,35 @@
         var name: String
         /// Does something with bytes, and traps if what comes of it is wrong.
         var run: @Sendable ([UInt8]) -> Void
+        /// An input with a change that keeps its structure, made from a seed; nil for an input that has none.
+        var mutated: (@Sendable ([UInt8], UInt64) -> [UInt8]?)?
         /// Valid inputs to begin a corpus with.
         var seeds: @Sendable () -> [[UInt8]]
 
         static let all = [
-            Harness(name: "journal", run: fuzzJournal, seeds: journalSeeds),
-            Harness(name: "wire", run: fuzzWire, seeds: wireSeeds),
-            Harness(name: "record", run: fuzzRecord, seeds: recordSeeds),
+            Harness(name: "journal", run: fuzzJournal, mutated: mutatedJournal, seeds: journalSeeds),
+            Harness(name: "wire", run: fuzzWire, mutated: mutatedWire, seeds: wireSeeds),
+            Harness(name: "record", run: fuzzRecord, mutated: mutatedRecord, seeds: recordSeeds),
             Harness(name: "command-line", run: fuzzCommandLine, seeds: commandLineSeeds),
         ]
+    }
+
+    private func mutatedJournal(_ bytes: [UInt8], _ seed: UInt64) -> [UInt8]? {
+        guard let start = JournalMutator.start(bytes) else { return nil }
+        var mutator = JournalMutator(seed: seed)
+        return mutator.mutated(bytes, from: start)
+    }
+
+    /// A stream's frames have no items to change.
+    private func mutatedWire(_ bytes: [UInt8], _ seed: UInt64) -> [UInt8]? {
+        guard let first = bytes.first, first % 4 != 3 else { return nil }
+        var mutator = CBORMutator(seed: seed)
+        return mutator.mutated(bytes, from: 1)
+    }
+
+    private func mutatedRecord(_ bytes: [UInt8], _ seed: UInt64) -> [UInt8]? {
+        var mutator = CBORMutator(seed: seed)
+        return mutator.mutated(bytes, from: 0)
     }
 
     /// Ends the process with a reason, so that the fuzzer keeps the input.
