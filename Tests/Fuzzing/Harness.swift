@@ -14,7 +14,10 @@
             Harness(name: "journal", run: fuzzJournal, mutated: mutatedJournal, seeds: journalSeeds),
             Harness(name: "wire", run: fuzzWire, mutated: mutatedWire, seeds: wireSeeds),
             Harness(name: "record", run: fuzzRecord, mutated: mutatedRecord, seeds: recordSeeds),
-            Harness(name: "command-line", run: fuzzCommandLine, seeds: commandLineSeeds),
+            Harness(
+                name: "command-line", run: fuzzCommandLine, mutated: mutatedCommandLine,
+                seeds: commandLineSeeds
+            ),
         ]
     }
 
@@ -34,6 +37,16 @@
     private func mutatedRecord(_ bytes: [UInt8], _ seed: UInt64) -> [UInt8]? {
         var mutator = CBORMutator(seed: seed)
         return mutator.mutated(bytes, from: 0)
+    }
+
+    private func mutatedCommandLine(_ bytes: [UInt8], _ seed: UInt64) -> [UInt8]? {
+        guard let first = bytes.first else { return nil }
+        if Kind.allCases[Int(first) % Kind.allCases.count] == .value, seed & 2 == 0 {
+            var mutator = CBORMutator(seed: seed)
+            return mutator.mutated(bytes, from: 1)
+        }
+        var mutator = WordMutator(seed: seed)
+        return mutator.mutated(bytes, from: 1)
     }
 
     /// Ends the process with a reason, so that the fuzzer keeps the input.
